@@ -161,7 +161,12 @@ extension Coder {
     /// The same, where one value has no field.
     @inline(__always)
     public mutating func choice<V: Choice>(_ value: inout V, else absent: V) throws(MessageError) {
-        if try !hasCase(&value), Self.reads { value = absent }
+        while try !hasCase(&value) {
+            guard try looksFurther() else {
+                if Self.reads { value = absent }
+                return
+            }
+        }
     }
 
     @inline(__always)

@@ -6,13 +6,25 @@ public struct ValueDrawer: Coder {
     public var isChosen = false
     public let isRecording: Bool
     private var source: ArraySlice<UInt8>
-    /// Elements that the present list still gets.
-    private var elements = 0
-    /// Messages that were drawn once more because their fields contradict each other.
+    /// Numbers that mean something, by the names of their fields: most numbers of these fields are drawn from them.
+    private let known: [String: [UInt64]]
+    private var state = Place()
+    /// Messages that were drawn again because their fields contradict each other.
     private var retries = 0
 
-    public init(_ octets: ArraySlice<UInt8>, isRecording: Bool = false) {
+    /// What belongs to one message.
+    public struct Place {
+        /// Elements that the present list still gets.
+        fileprivate var elements = 0
+        /// The cases of the present choice that were visited in this round, and the number of the drawn one, which is known
+        /// from the second round on.
+        fileprivate var visitedCases = 0
+        fileprivate var drawnCase: Int?
+    }
+
+    public init(_ octets: ArraySlice<UInt8>, known: [String: [UInt64]] = [:], isRecording: Bool = false) {
         source = octets
+        self.known = known
         self.isRecording = isRecording
     }
 
@@ -30,17 +42,20 @@ public struct ValueDrawer: Coder {
         case .plain: return true
         case .optional: return next() & 1 == 1
         case .repeated:
-            elements -= 1
-            return elements >= 0
+            state.elements -= 1
+            return state.elements >= 0
         case .option:
-            // Of the cases that are drawn, the last counts; a choice is drawn until there is one.
-            guard next() & 31 == 0 else { return false }
+            defer { state.visitedCases += 1 }
+            guard state.visitedCases == state.drawnCase else { return false }
             isChosen = true
             return true
         }
     }
 
     public mutating func scalar(_ number: Int, _ name: StaticString, _ bits: UInt64, _ type: ScalarType) -> UInt64 {
+        if let known = known[name.description], !known.isEmpty, next() & 7 != 0 {
+            return known[Int(next()) % known.count]
+        }
         switch type {
         case .bool: return UInt64(next() & 1)
         case .sint32: return UInt64(bitPattern: Int64(Int8(bitPattern: next())))
@@ -59,32 +74,41 @@ public struct ValueDrawer: Coder {
         return (0..<count).map { _ in isText ? next() & 0x7F : next() }[...]
     }
 
-    public mutating func begin(_ number: Int, _ name: StaticString, _ type: @autoclosure () -> String) -> Int {
-        elements
+    public mutating func begin(_ number: Int, _ name: StaticString, _ type: @autoclosure () -> String) -> Place {
+        defer { state = Place() }
+        return state
     }
 
-    public mutating func end(_ outer: inout Int) -> Bool {
-        elements = outer
+    public mutating func end(_ outer: inout Place) -> Bool {
+        state = outer
         return true
     }
 
-    public mutating func recover(_ outer: inout Int) -> Bool {
+    public mutating func recover(_ outer: inout Place) -> Bool {
         retries += 1
+        state = Place()
         return retries < 1000 && !source.isEmpty
     }
 
-    public mutating func looksFurther() -> Bool { true }
+    /// Draws a case, after a round that has counted them.
+    public mutating func looksFurther() -> Bool {
+        state.drawnCase = Int(next()) % max(state.visitedCases, 1)
+        state.visitedCases = 0
+        return true
+    }
 
     public mutating func beginList(_ number: Int, _ name: StaticString, _ type: ScalarType?, count: Int) {
-        elements = Int(next() & 3)
+        state.elements = Int(next() & 3)
     }
 }
 
 extension Message {
     /// A message of these octets.
     /// - Throws: `MessageError.invalidField` if no values were found that go together.
-    public static func drawn(from octets: ArraySlice<UInt8>, isRecording: Bool = false) throws(MessageError) -> Self {
-        var (drawer, message) = (ValueDrawer(octets, isRecording: isRecording), blank)
+    public static func drawn(
+        from octets: ArraySlice<UInt8>, known: [String: [UInt64]] = [:], isRecording: Bool = false
+    ) throws(MessageError) -> Self {
+        var (drawer, message) = (ValueDrawer(octets, known: known, isRecording: isRecording), blank)
         try drawer.nested(0, "", schemaName) { c throws(MessageError) in try describe(&message, &c) }
         return message
     }

@@ -81,7 +81,8 @@ struct FuzzedSessions: ~Copyable {
         // The upper half says whose it is.
         let session = Int(kind >> 4) % 4
         switch kind & 0x0F {
-        case 0, 1: deliver(FrameReader.frame(message(input.counted(), to: session)), to: session)
+        case 0: deliver(FrameReader.frame(message(input.counted(), to: session)), to: session)
+        case 1: if let request = request(input.counted(), to: session) { deliver(request.framed(), to: session) }
         case 2: deliver(FrameReader.frame(message(input.take(Int(input.word() & 0x0FFF)), to: session)), to: session)
         case 3: deliver(FrameReader.frame(input.counted()), to: session)
         case 4: deliver(input.counted(), to: session)
@@ -123,6 +124,17 @@ struct FuzzedSessions: ~Copyable {
     private func connected(_ choice: UInt8) -> [UInt8] {
         FuzzedHost.connected(
             handle: handle(choice), peer: Int(choice >> 4), role: choice & 1 == 0 ? .central : .peripheral)
+    }
+
+    /// A request that is drawn from these octets.
+    private mutating func request(_ octets: [UInt8], to session: Int) -> FromClient? {
+        switch session {
+        case Self.plain, Self.operating:
+            tools[session].number += 1
+            return DrawnRequest.ofTool(tools[session].number, octets, known: tools[session].known)
+        case 2: return DrawnRequest.ofApp(octets, from: ManagerID(rawValue: UInt32(octets.count % 2 + 1)))
+        default: return DrawnRequest.ofOperator(octets)
+        }
     }
 
     /// The content of a request, with what makes it one.
