@@ -1,7 +1,7 @@
 extension Coder {
     /// A list in a message of its own, so that an empty one differs from none.
     mutating func field<V: SingleValue>(
-        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ key: FieldKey,
+        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ key: FieldKey<[V]>,
         _ values: inout [V]?
     ) throws(MessageError) {
         guard try takes(number, name, .optional, isSet: values != nil) else {
@@ -9,7 +9,7 @@ extension Coder {
             return
         }
         var content = values ?? []
-        try nested(number, name, type()) { c throws(MessageError) in try c.field(key.0, key.1, &content) }
+        try nested(number, name, type()) { c throws(MessageError) in try c.field(1, key.name, &content) }
         if Self.reads { values = content }
     }
 

@@ -1,5 +1,12 @@
-/// The number and the name of a field.
-public typealias FieldKey = (Int, StaticString)
+/// The name of a field of a case. Its number is the next one, if the key states none; the first is 1.
+public struct FieldKey<Value>: ExpressibleByStringLiteral {
+    let number: Int
+    let name: StaticString
+
+    @inline(__always) public init(stringLiteral name: StaticString) { (number, self.name) = (0, name) }
+    @inline(__always)
+    init(_ number: Int, _ name: StaticString) { (self.number, self.name) = (number, name) }
+}
 
 extension Coder {
     /// A case without a value; in the schema it is a message without fields.
@@ -49,132 +56,46 @@ extension Coder {
         if outer { isChosen = true }
     }
 
-    /// A case with one value that is the field of a message `type`.
+    /// A case whose values are the fields of a message `type`.
     @inline(__always)
-    public mutating func option<T, A: FieldValue>(
+    public mutating func option<T, each V: FieldValue>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (A) throws(MessageError) -> T, _ a: FieldKey,
-        _ content: (T) -> A?
+        _ make: (repeat each V) throws(MessageError) -> T, _ keys: repeat FieldKey<each V>,
+        from content: (T) -> (repeat each V)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
         guard try takes(number, name, .option, isSet: set != nil) else { return }
-        var value = set ?? A.blank
+        var values = set ?? (repeat (each V).blank)
         try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value)
+            var position = 0
+            values = (repeat try coder.coded(each keys, each values, &position))
         }
-        if Self.reads { it = try make(value) }
+        if Self.reads { it = try make(repeat each values) }
     }
 
-    /// A case with two values that are the fields of a message `type`.
+    /// The value of a field of a case.
+    /// - Parameter position: the number of the field before.
     @inline(__always)
-    public mutating func option<T, A: FieldValue, B: FieldValue>(
-        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (A, B) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey,
-        _ content: (T) -> (A, B)?
-    ) throws(MessageError) {
-        let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
-        var value = set ?? (A.blank, B.blank)
-        try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
-            try coder.field(b.0, b.1, &value.1)
-        }
-        if Self.reads { it = try make(value.0, value.1) }
-    }
-
-    /// A case with three values that are the fields of a message `type`.
-    @inline(__always)
-    public mutating func option<T, A: FieldValue, B: FieldValue, C: FieldValue>(
-        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (A, B, C) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey,
-        _ content: (T) -> (A, B, C)?
-    ) throws(MessageError) {
-        let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
-        var value = set ?? (A.blank, B.blank, C.blank)
-        try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
-            try coder.field(b.0, b.1, &value.1)
-            try coder.field(c.0, c.1, &value.2)
-        }
-        if Self.reads { it = try make(value.0, value.1, value.2) }
-    }
-
-    /// A case with four values that are the fields of a message `type`.
-    @inline(__always)
-    public mutating func option<T, A: FieldValue, B: FieldValue, C: FieldValue, D: FieldValue>(
-        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (A, B, C, D) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey, _ d: FieldKey,
-        _ content: (T) -> (A, B, C, D)?
-    ) throws(MessageError) {
-        let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
-        var value = set ?? (A.blank, B.blank, C.blank, D.blank)
-        try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
-            try coder.field(b.0, b.1, &value.1)
-            try coder.field(c.0, c.1, &value.2)
-            try coder.field(d.0, d.1, &value.3)
-        }
-        if Self.reads { it = try make(value.0, value.1, value.2, value.3) }
-    }
-
-    /// A case with five values that are the fields of a message `type`.
-    @inline(__always)
-    public mutating func option<T, A: FieldValue, B: FieldValue, C: FieldValue, D: FieldValue, E: FieldValue>(
-        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (A, B, C, D, E) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey, _ d: FieldKey,
-        _ e: FieldKey,
-        _ content: (T) -> (A, B, C, D, E)?
-    ) throws(MessageError) {
-        let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
-        var value = set ?? (A.blank, B.blank, C.blank, D.blank, E.blank)
-        try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
-            try coder.field(b.0, b.1, &value.1)
-            try coder.field(c.0, c.1, &value.2)
-            try coder.field(d.0, d.1, &value.3)
-            try coder.field(e.0, e.1, &value.4)
-        }
-        if Self.reads { it = try make(value.0, value.1, value.2, value.3, value.4) }
-    }
-
-    /// A case with six values that are the fields of a message `type`.
-    @inline(__always)
-    public mutating func option<
-        T, A: FieldValue, B: FieldValue, C: FieldValue, D: FieldValue, E: FieldValue, F: FieldValue
-    >(
-        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (A, B, C, D, E, F) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey,
-        _ d: FieldKey, _ e: FieldKey, _ f: FieldKey,
-        _ content: (T) -> (A, B, C, D, E, F)?
-    ) throws(MessageError) {
-        let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
-        var value = set ?? (A.blank, B.blank, C.blank, D.blank, E.blank, F.blank)
-        try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
-            try coder.field(b.0, b.1, &value.1)
-            try coder.field(c.0, c.1, &value.2)
-            try coder.field(d.0, d.1, &value.3)
-            try coder.field(e.0, e.1, &value.4)
-            try coder.field(f.0, f.1, &value.5)
-        }
-        if Self.reads { it = try make(value.0, value.1, value.2, value.3, value.4, value.5) }
+    private mutating func coded<V: FieldValue>(
+        _ key: FieldKey<V>, _ value: V, _ position: inout Int
+    ) throws(MessageError) -> V {
+        var value = value
+        position = key.number > 0 ? key.number : position + 1
+        try field(position, key.name, &value)
+        return value
     }
 
     /// A case with a value, which is the first field of a message `type`, and a message whose fields are the rest of it.
     @inline(__always)
     public mutating func option<T, A: FieldValue, B: Message>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (A, B) throws(MessageError) -> T, _ a: FieldKey, rest content: (T) -> (A, B)?
+        _ make: (A, B) throws(MessageError) -> T, _ key: FieldKey<A>, rest content: (T) -> (A, B)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
         guard try takes(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? (A.blank, B.blank)
         try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
+            try coder.field(1, key.name, &value.0)
             try B.describe(&value.1, &coder)
         }
         if Self.reads { it = try make(value.0, value.1) }

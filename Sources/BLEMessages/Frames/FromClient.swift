@@ -24,23 +24,22 @@ public enum FromClient: Choice, Equatable, Sendable {
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(1, "hello", &it, Self.hello) { if case .hello(let greeting) = $0 { greeting } else { nil } }
         try c.option(2, "request", &it, Self.request) { if case .request(let request) = $0 { request } else { nil } }
-        try c.option(3, "app_request", &it, Self.appRequest) {
-            if case .appRequest(let request) = $0 { request } else { nil }
-        }
-        try c.option(4, "app_returned", as: "AppReturned", &it, Self.appReturned, (1, "manager"), (2, "events")) {
+        try c.option(3, "app_request", &it, Self.appRequest) { if case .appRequest(let a) = $0 { a } else { nil } }
+        try c.option(4, "app_returned", as: "AppReturned", &it, Self.appReturned, "manager", "events") {
             if case .appReturned(let manager, let events) = $0 { (manager, events) } else { nil }
         }
         try c.option(
             5, "app_move", as: "AppMove", &it,
             // A place of a newer client leaves the app where it is.
             { (to: UInt32, tasks) in .appMove(UInt8(exactly: to).flatMap { AppMove(rawValue: $0) }, tasks: tasks) },
-            (1, "to"), (2, "tasks"),
-            { if case .appMove(let place, let tasks) = $0 { (UInt32(place?.rawValue ?? 0), tasks) } else { nil } })
+            "to", "tasks",
+            from: { if case .appMove(let place, let tasks) = $0 { (UInt32(place?.rawValue ?? 0), tasks) } else { nil } }
+        )
         try c.option(
-            6, "app_pairing", as: "AppPairing", &it, Self.appPairing, (1, "asks_somebody"), (2, "options")
+            6, "app_pairing", as: "AppPairing", &it, Self.appPairing, "asks_somebody", "options"
         ) { if case .appPairing(let asks, let options) = $0 { (asks, options) } else { nil } }
         try c.option(
-            7, "app_answer", as: "AnswerPairing", &it, Self.appAnswer, (1, "question"),
+            7, "app_answer", as: "AnswerPairing", &it, Self.appAnswer, "question",
             rest: { if case .appAnswer(let question, let answer) = $0 { (question, answer) } else { nil } })
         try c.option(8, "operator_request", &it, Self.operatorRequest) {
             if case .operatorRequest(let request) = $0 { request } else { nil }
@@ -88,9 +87,8 @@ public enum ToolCommand: Choice, Equatable, Sendable {
     public static var blank: Self { .leave }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.options(&it, Self.host) { if case .host(let command) = $0 { command } else { nil } }
-        try c.option(20, "serve_pairing", &it, Self.servePairing) {
-            if case .servePairing(let options) = $0 { options } else { nil }
-        }
+        try c.option(
+            20, "serve_pairing", &it, Self.servePairing, { if case .servePairing(let a) = $0 { a } else { nil } })
         try c.option(23, "capture", &it, Self.capture) { if case .capture(let isOn) = $0 { isOn } else { nil } }
         try c.option(30, "leave", &it, .leave)
     }
