@@ -119,18 +119,17 @@ private func receiving(_ link: jelling_link, _ request: UnsafePointer<jelling_tr
 
 @c @implementation
 public func jelling_advertise_set(
-    _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.sets, AdvertisingSetRequest(request).map { .radio(.advertiseSet($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_change_set(
-    _ engine: OpaquePointer?, _ set: jelling_operation, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ set: jelling_operation, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.sets,
         AdvertisingSetRequest(request).map { .radio(.changeAdvertisingSet(OperationID(rawValue: set), $0)) }, now,
@@ -139,26 +138,23 @@ public func jelling_change_set(
 
 @c @implementation
 public func jelling_follow_train(
-    _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
-    unsafe submit(
-        engine, to: BuiltIn.trains, TrainRequest(request).map { .radio(.followTrain($0)) }, now, operation)
+    _ engine: Handle, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64, _ operation: Number
+) -> Status {
+    unsafe submit(engine, to: BuiltIn.trains, TrainRequest(request).map { .radio(.followTrain($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_receive_trains(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.links && BuiltIn.trains, receiving(link, request), now, operation)
 }
 
 @c @implementation
 public func jelling_send_subevents(
-    _ engine: OpaquePointer?, _ set: jelling_operation, _ subevents: UnsafePointer<jelling_subevent_data>?,
-    _ count: Int, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ set: jelling_operation, _ subevents: UnsafePointer<jelling_subevent_data>?, _ count: Int,
+    _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.responses,
         readValues(subevents, count) { unsafe SubeventData($0) }.map {
@@ -168,9 +164,9 @@ public func jelling_send_subevents(
 
 @c @implementation
 public func jelling_respond_in_train(
-    _ engine: OpaquePointer?, _ train: jelling_operation, _ response: UnsafePointer<jelling_train_response>?,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ train: jelling_operation, _ response: UnsafePointer<jelling_train_response>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.responses,
         TrainResponse(response).map { .radio(.respondInTrain($0, in: OperationID(rawValue: train))) }, now, operation)
@@ -178,9 +174,8 @@ public func jelling_respond_in_train(
 
 @c @implementation
 public func jelling_transfer_train(
-    _ engine: OpaquePointer?, _ train: jelling_operation, _ link: jelling_link, _ serviceData: UInt16, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ train: jelling_operation, _ link: Link, _ serviceData: UInt16, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.links && BuiltIn.trains,
         .radio(.transferTrain(OperationID(rawValue: train), to: LinkID(link), serviceData: serviceData)), now,
