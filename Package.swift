@@ -225,8 +225,14 @@ let package = Package(
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         .target(
             name: "FuzzBodies",
-            dependencies: ["BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEHost", "BLEMessages", "BLEPackets"],
+            dependencies: [
+                "BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEHost", "BLEMessages", "BLEPackets", "MessageDrawing",
+            ],
             path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: strict),
+        // Messages that are drawn from octets, and the schema that they have: for tests and fuzzers.
+        .target(
+            name: "MessageDrawing", dependencies: ["BLEMessages"], path: "Tests/MessageDrawing",
+            swiftSettings: strict),
         // Engines on one virtual air, for every test that needs more than one machine.
         .target(
             name: "TestSupport", dependencies: ["BLEHost", "BLEPackets", "BLESecurity", "BLESimulator"],
@@ -252,7 +258,8 @@ let package = Package(
             swiftSettings: strict),
         // For Tools/Checks/messages.
         .executableTarget(
-            name: "message-echo", dependencies: ["BLEMessages"], path: "Tests/MessageEcho", swiftSettings: strict),
+            name: "message-echo", dependencies: ["BLEMessages", "MessageDrawing"], path: "Tests/MessageEcho",
+            swiftSettings: strict),
         .executableTarget(
             name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
             swiftSettings: strict),
@@ -304,7 +311,7 @@ let package = Package(
             dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLEMessages", "BLESimulator", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "BLEMessagesTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLEMessages"],
+            name: "BLEMessagesTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLEMessages", "MessageDrawing"],
             swiftSettings: strict),
         .testTarget(
             name: "BLEDaemonTests",

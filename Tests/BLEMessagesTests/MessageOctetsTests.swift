@@ -2,6 +2,7 @@ import BLEAppLifecycle
 import BLEHost
 import BLEMessages
 import BLEPackets
+import MessageDrawing
 import Testing
 
 @Suite("Messages and their octets")

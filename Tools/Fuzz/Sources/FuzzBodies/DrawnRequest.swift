@@ -1,6 +1,7 @@
 import BLEAppLifecycle
 import BLEHost
 import BLEMessages
+import MessageDrawing
 
 /// Requests of a daemon's programs, drawn from octets by the descriptions of the messages. The caller delivers
 /// them; `nil` means that the octets give no values that go together.

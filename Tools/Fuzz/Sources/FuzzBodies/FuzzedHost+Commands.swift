@@ -1,5 +1,6 @@
 import BLEHost
 import BLEMessages
+import MessageDrawing
 
 /// Commands that are drawn from the octets of an input, by the descriptions of the messages.
 extension FuzzedHost {

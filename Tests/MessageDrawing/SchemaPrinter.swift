@@ -1,3 +1,5 @@
+import BLEMessages
+
 /// Prints the schema of messages, as `Protocol/bled.proto` has it.
 public struct SchemaPrinter: Coder {
     public static var reads: Bool { false }

@@ -1,3 +1,5 @@
+import BLEMessages
+
 /// Draws values from octets, for tests and fuzzers: the same octets give the same message, any octets give one.
 public struct ValueDrawer: Coder {
     public static var reads: Bool { true }
@@ -109,7 +111,14 @@ extension Message {
         from octets: ArraySlice<UInt8>, known: [String: [UInt64]] = [:], isRecording: Bool = false
     ) throws(MessageError) -> Self {
         var (drawer, message) = (ValueDrawer(octets, known: known, isRecording: isRecording), blank)
-        try drawer.nested(0, "", schemaName) { c throws(MessageError) in try describe(&message, &c) }
-        return message
+        var outer = ValueDrawer.Place()
+        while true {
+            do throws(MessageError) {
+                try describe(&message, &drawer)
+                return message
+            } catch {
+                guard drawer.recover(&outer) else { throw error }
+            }
+        }
     }
 }
