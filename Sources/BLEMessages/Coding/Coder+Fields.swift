@@ -1,7 +1,7 @@
 extension Coder {
     /// A list in a message of its own, so that an empty one differs from none.
     mutating func field<V: SingleValue>(
-        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ key: FieldKey<[V]>,
+        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ key: FieldKey,
         _ values: inout [V]?
     ) throws(MessageError) {
         guard try takes(number, name, .optional, isSet: values != nil) else {

@@ -1,11 +1,10 @@
-/// The name of a field of a case. Its number is the next one, if the key states none; the first is 1.
-public struct FieldKey<Value>: ExpressibleByStringLiteral {
-    let number: Int
+/// The name of a field of a case. Its number is its place among the fields, if the key states none.
+public struct FieldKey: ExpressibleByStringLiteral {
+    let number: Int?
     let name: StaticString
 
-    @inline(__always) public init(stringLiteral name: StaticString) { (number, self.name) = (0, name) }
-    @inline(__always)
-    init(_ number: Int, _ name: StaticString) { (self.number, self.name) = (number, name) }
+    @inline(__always) public init(stringLiteral name: StaticString) { (number, self.name) = (nil, name) }
+    @inline(__always) init(_ number: Int, _ name: StaticString) { (self.number, self.name) = (number, name) }
 }
 
 extension Coder {
@@ -56,40 +55,141 @@ extension Coder {
         if outer { isChosen = true }
     }
 
-    /// A case whose values are the fields of a message `type`.
+    /// A case whose value `V` has its fields in a message `type`.
     @inline(__always)
-    public mutating func option<T, each V: FieldValue>(
-        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (repeat each V) throws(MessageError) -> T, _ keys: repeat FieldKey<each V>,
-        from content: (T) -> (repeat each V)?
+    private mutating func option<T, V>(
+        _ number: Int, _ name: StaticString, _ type: @autoclosure () -> String, _ it: inout T, _ set: V?,
+        _ blank: @autoclosure () -> V, _ fields: (inout V, inout Self) throws(MessageError) -> Void,
+        make: (V) throws(MessageError) -> T
     ) throws(MessageError) {
-        let set = Self.reads ? nil : content(it)
         guard try takes(number, name, .option, isSet: set != nil) else { return }
-        var values = set ?? (repeat (each V).blank)
-        try nested(number, name, type()) { coder throws(MessageError) in
-            var position = 0
-            values = (repeat try coder.coded(each keys, each values, &position))
-        }
-        if Self.reads { it = try make(repeat each values) }
+        var value = set ?? blank()
+        try nested(number, name, type()) { coder throws(MessageError) in try fields(&value, &coder) }
+        if Self.reads { it = try make(value) }
     }
 
-    /// The value of a field of a case.
-    /// - Parameter position: the number of the field before.
     @inline(__always)
-    private mutating func coded<V: FieldValue>(
-        _ key: FieldKey<V>, _ value: V, _ position: inout Int
-    ) throws(MessageError) -> V {
-        var value = value
-        position = key.number > 0 ? key.number : position + 1
-        try field(position, key.name, &value)
-        return value
+    private mutating func field<V: FieldValue>(_ key: FieldKey, _ place: Int, _ value: inout V) throws(MessageError) {
+        try field(key.number ?? place, key.name, &value)
+    }
+
+    /// A case with one value that is the field of a message `type`.
+    @inline(__always)
+    public mutating func option<T, A: FieldValue>(
+        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
+        _ make: (A) throws(MessageError) -> T, _ a: FieldKey,
+        from content: (T) -> A?
+    ) throws(MessageError) {
+        try option(number, name, type(), &it, Self.reads ? nil : content(it), A.blank) {
+            value, coder throws(MessageError) in
+            try coder.field(a, 1, &value)
+        } make: { (value) throws(MessageError) in
+            try make(value)
+        }
+    }
+
+    /// A case with two values that are the fields of a message `type`.
+    @inline(__always)
+    public mutating func option<T, A: FieldValue, B: FieldValue>(
+        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
+        _ make: (A, B) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey,
+        from content: (T) -> (A, B)?
+    ) throws(MessageError) {
+        let set = Self.reads ? nil : content(it)
+        try option(number, name, type(), &it, set, (A.blank, B.blank)) { value, coder throws(MessageError) in
+            try coder.field(a, 1, &value.0)
+            try coder.field(b, 2, &value.1)
+        } make: { (value) throws(MessageError) in
+            try make(value.0, value.1)
+        }
+    }
+
+    /// A case with three values that are the fields of a message `type`.
+    @inline(__always)
+    public mutating func option<T, A: FieldValue, B: FieldValue, C: FieldValue>(
+        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
+        _ make: (A, B, C) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey,
+        from content: (T) -> (A, B, C)?
+    ) throws(MessageError) {
+        let set = Self.reads ? nil : content(it)
+        try option(number, name, type(), &it, set, (A.blank, B.blank, C.blank)) { value, coder throws(MessageError) in
+            try coder.field(a, 1, &value.0)
+            try coder.field(b, 2, &value.1)
+            try coder.field(c, 3, &value.2)
+        } make: { (value) throws(MessageError) in
+            try make(value.0, value.1, value.2)
+        }
+    }
+
+    /// A case with four values that are the fields of a message `type`.
+    @inline(__always)
+    public mutating func option<T, A: FieldValue, B: FieldValue, C: FieldValue, D: FieldValue>(
+        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
+        _ make: (A, B, C, D) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey, _ d: FieldKey,
+        from content: (T) -> (A, B, C, D)?
+    ) throws(MessageError) {
+        let set = Self.reads ? nil : content(it)
+        try option(number, name, type(), &it, set, (A.blank, B.blank, C.blank, D.blank)) {
+            value, coder throws(MessageError) in
+            try coder.field(a, 1, &value.0)
+            try coder.field(b, 2, &value.1)
+            try coder.field(c, 3, &value.2)
+            try coder.field(d, 4, &value.3)
+        } make: { (value) throws(MessageError) in
+            try make(value.0, value.1, value.2, value.3)
+        }
+    }
+
+    /// A case with five values that are the fields of a message `type`.
+    @inline(__always)
+    public mutating func option<T, A: FieldValue, B: FieldValue, C: FieldValue, D: FieldValue, E: FieldValue>(
+        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
+        _ make: (A, B, C, D, E) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey, _ d: FieldKey,
+        _ e: FieldKey,
+        from content: (T) -> (A, B, C, D, E)?
+    ) throws(MessageError) {
+        let set = Self.reads ? nil : content(it)
+        try option(number, name, type(), &it, set, (A.blank, B.blank, C.blank, D.blank, E.blank)) {
+            value, coder throws(MessageError) in
+            try coder.field(a, 1, &value.0)
+            try coder.field(b, 2, &value.1)
+            try coder.field(c, 3, &value.2)
+            try coder.field(d, 4, &value.3)
+            try coder.field(e, 5, &value.4)
+        } make: { (value) throws(MessageError) in
+            try make(value.0, value.1, value.2, value.3, value.4)
+        }
+    }
+
+    /// A case with six values that are the fields of a message `type`.
+    @inline(__always)
+    public mutating func option<
+        T, A: FieldValue, B: FieldValue, C: FieldValue, D: FieldValue, E: FieldValue, F: FieldValue
+    >(
+        _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
+        _ make: (A, B, C, D, E, F) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey,
+        _ d: FieldKey, _ e: FieldKey, _ f: FieldKey,
+        from content: (T) -> (A, B, C, D, E, F)?
+    ) throws(MessageError) {
+        let set = Self.reads ? nil : content(it)
+        try option(number, name, type(), &it, set, (A.blank, B.blank, C.blank, D.blank, E.blank, F.blank)) {
+            value, coder throws(MessageError) in
+            try coder.field(a, 1, &value.0)
+            try coder.field(b, 2, &value.1)
+            try coder.field(c, 3, &value.2)
+            try coder.field(d, 4, &value.3)
+            try coder.field(e, 5, &value.4)
+            try coder.field(f, 6, &value.5)
+        } make: { (value) throws(MessageError) in
+            try make(value.0, value.1, value.2, value.3, value.4, value.5)
+        }
     }
 
     /// A case with a value, which is the first field of a message `type`, and a message whose fields are the rest of it.
     @inline(__always)
     public mutating func option<T, A: FieldValue, B: Message>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (A, B) throws(MessageError) -> T, _ key: FieldKey<A>, rest content: (T) -> (A, B)?
+        _ make: (A, B) throws(MessageError) -> T, _ key: FieldKey, rest content: (T) -> (A, B)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
         guard try takes(number, name, .option, isSet: set != nil) else { return }
