@@ -30,7 +30,7 @@ final class DaemonRunner: EngineRunner {
     private var hasToldOptions = false
     /// From this revision on, a client says how it pairs at its beginning, whether it serves or not.
     private static let pairingRevision: UInt32 = 4
-    /// Requests of this object itself, whose ends its owner does not hear.
+    /// Requests of this object itself, whose ends are not reported to its owner.
     private var ownRequests: Set<OperationID> = []
     /// The request to leave, and how long it may take.
     private var leaving: OperationID?
@@ -113,7 +113,7 @@ final class DaemonRunner: EngineRunner {
         }
         leaving = operation
         send(.request(ToolRequest(operation, .leave)))
-        // A daemon that is stuck must not hold up this program's end.
+        // A daemon that is stuck must not delay this program's end.
         leavingDeadline = loop.makeDeadline { [weak self] in self?.giveUpLeaving() }
         leavingDeadline?.set(atMicroseconds: loop.nowMicroseconds + Self.leavingMicroseconds)
     }
@@ -163,7 +163,7 @@ final class DaemonRunner: EngineRunner {
         switch command {
         case .security(.pair(let link, nil)): return .security(.pair(link, configuration.security.pairing))
         case .radio(.connect(var request)):
-            // The bearers that this program would open on a link of its own.
+            // The bearers that this program would open on its links.
             if let bearers = configuration.enhancedBearers, bearers.opened > 0, request.enhancedBearers == nil {
                 request.enhancedBearers = UInt8(clamping: bearers.opened)
             }
@@ -272,14 +272,14 @@ final class DaemonRunner: EngineRunner {
         return nil
     }
 
-    /// Bonded centrals may keep the attribute table, so it does not change while the daemon runs.
+    /// Bonded centrals may store the attribute table, so it does not change while the daemon runs.
     private static func remedy(_ key: String) -> String {
         "set \"\(key)\": true in the configuration file of bled (bled --config FILE), then restart bled; "
             + "SIGHUP is not enough"
     }
 
     /// A request of this object itself has ended: one that is refused ends the connection, because what its owner has
-    /// configured does not hold.
+    /// configured does not apply.
     private func ended(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
         ownRequests.remove(operation)
         let isCapture = operation == capturing

@@ -2,7 +2,7 @@ import BLEMessages
 import BLETransport
 import Synchronization
 
-/// One request of an operator and what follows, on a loop of its own.
+/// One request of an operator and what follows, on a separate loop.
 final class OperatorConversation: @unchecked Sendable {
     // @unchecked Sendable is correct because the caller of `begin` uses the mutable state before the loop runs, and
     // only the loop afterwards; `control` has a lock.

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Records a run of the engine for replay: every packet, and every input with its time.
 ///
-/// The files hold keys and names; only their owner may read them. Existing files are kept until the first input.
+/// The files contain keys and names; only their owner may read them. Existing files stay as they are until the first input.
 public final class RecordingWriter: HostInputObserver {
     /// The files.
     public let files: RecordingFiles
@@ -52,7 +52,7 @@ public final class RecordingWriter: HostInputObserver {
         }
     }
 
-    /// Ends a recording without any input: the files keep their old content. Has no effect once something was written.
+    /// Ends a recording without any input: the files still have their old content. Has no effect once something was written.
     public func abandon() {
         state.withLock { state in
             guard !state.hasBegun else { return }

@@ -1,5 +1,5 @@
 extension Coder {
-    /// A list in a message of its own, so that an empty one differs from none.
+    /// A list in a separate message, so that an empty one differs from none.
     mutating func field<V: SingleValue>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ key: FieldKey,
         _ values: inout [V]?

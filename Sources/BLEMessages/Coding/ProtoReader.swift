@@ -31,7 +31,7 @@ public struct ProtoReader: Coder {
         var isPackable = false
         /// The present list.
         var list = 0
-        /// In a message without order, where the next element is looked for.
+        /// In a message without order, where the search for the next element begins.
         var elements = 0
     }
 

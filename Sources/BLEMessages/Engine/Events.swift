@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// The events of links and of the controller, with the numbers of `FromDaemon`. Those of operations that a client began
-/// are messages of their own, with the client's numbers: `DiscoveryMessage`, `OperationMessage`, `Completion`.
+/// are separate messages, with the client's numbers: `DiscoveryMessage`, `OperationMessage`, `Completion`.
 extension HostEvent: Choice {
     public static var blank: Self { .stopped }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
@@ -11,8 +11,8 @@ extension HostEvent: Choice {
             NotificationMessage.number, "notification", &it,
             { (it: NotificationMessage) in .gatt(it.link, .notification(GATTNotification(it, for: .local))) },
             {
-                guard case .gatt(let link, .notification(let told)) = $0 else { return nil }
-                return NotificationMessage(link, told)
+                guard case .gatt(let link, .notification(let notification)) = $0 else { return nil }
+                return NotificationMessage(link, notification)
             })
         try c.option(
             5, "connected", &it, { .connected($0, .local) }, { if case .connected(let a, _) = $0 { a } else { nil } })

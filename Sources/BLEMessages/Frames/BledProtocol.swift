@@ -71,8 +71,8 @@ extension FromClient {
 extension FromDaemon {
     /// The message as a frame for the socket; empty if the schema does not have it.
     public func framed() -> [UInt8] {
-        if case .event(.gatt(let link, .notification(let told))) = self {
-            return NotificationMessage(link, told).framed()
+        if case .event(.gatt(let link, .notification(let notification))) = self {
+            return NotificationMessage(link, notification).framed()
         }
         return frame()
     }

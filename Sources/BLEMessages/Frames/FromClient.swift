@@ -8,12 +8,12 @@ public enum FromClient: Choice, Equatable, Sendable {
     case request(ToolRequest)
     // Of apps.
     case appRequest(AppRequest)
-    /// So many more of the events that a manager was told have been handled, in the order in which they came.
+    /// So many more of a manager's events have been handled, in the order in which they came.
     case appReturned(ManagerID, events: Int)
     /// Where the app goes; `nil`: it stays where it is. And how many tasks it has begun and not ended: it counts as busy
     /// while there are any; `nil`: as before.
     case appMove(AppMove?, tasks: Int?)
-    /// How the app's pairings are done; without somebody to ask it is not asked. What it requires holds for its own
+    /// How the app's pairings are done; without a user to ask, the app is not asked. What it requires applies to its own
     /// pairings, and for those of all clients if the app is an operator's.
     case appPairing(asksSomebody: Bool, PairingOptions?)
     case appAnswer(PairingQuestionID, PairingAnswer)
@@ -81,7 +81,7 @@ public enum ToolCommand: Choice, Equatable, Sendable {
     case servePairing(PairingOptions)
     /// Of operators: whether what crosses HCI is reported from now on, without keys.
     case capture(Bool)
-    /// Ends everything that the client has asked for; completes when the controller has been told.
+    /// Ends everything that the client has asked for; completes when the controller has the commands for that.
     case leave
 
     public static var blank: Self { .leave }

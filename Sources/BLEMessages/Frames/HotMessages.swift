@@ -20,8 +20,9 @@ public struct NotificationMessage: Message, Equatable, Sendable {
         self.isIndication = isIndication
     }
 
-    public init(_ link: LinkID, _ told: GATTNotification) {
-        self.init(link, told.handle, value: told.value, isIndication: told.isIndication)
+    public init(_ link: LinkID, _ notification: GATTNotification) {
+        self.init(
+            link, notification.handle, value: notification.value, isIndication: notification.isIndication)
     }
 
     public static var blank: Self { Self(.blank, .none, value: [], isIndication: false) }

@@ -46,7 +46,7 @@ public struct RemovedApp: Message, Hashable, Sendable {
     public var process: UInt32?
     /// Whether that process could not be ended, because it belongs to another user: it goes on without the daemon.
     public var isRunning = false
-    /// Whether the devices that the app knew are kept.
+    /// Whether the devices that the app knew are saved.
     public var keepsState = false
 
     public init() {}

@@ -19,11 +19,11 @@ public enum OperatorRequest: Choice, Hashable, Sendable {
     /// Installs an app: the octets of its manifest.
     case install([UInt8])
     /// Removes an installed app: ends it as `quit` does, deletes its manifest, and forgets what the daemon knows of it.
-    /// `keepsState`: the devices that it knows are kept, for when it is installed again. Bonds stay.
+    /// `keepsState`: the devices that it knows are saved, for when it is installed again. Bonds stay.
     case remove(String, keepsState: Bool)
     /// The state of the daemon, its controller and its clients.
     case status
-    /// The alerts that nobody has answered.
+    /// The alerts that wait for an answer.
     case alerts
     /// The same; later alerts, and those that are withdrawn or answered, are reported until the connection ends.
     case followAlerts

@@ -6,7 +6,7 @@ import MessageDrawing
 /// Requests of a daemon's programs, drawn from octets by the descriptions of the messages. The caller delivers
 /// them; `nil` means that the octets give no values that go together.
 enum DrawnRequest {
-    /// - Parameter known: numbers that mean something to the tool, by the names of the fields that take them.
+    /// - Parameter known: numbers that mean something to the tool, by the names of their fields.
     static func ofTool(_ number: UInt64, _ octets: [UInt8], known: [String: [UInt64]]) -> FromClient? {
         guard let command = try? ToolCommand.drawn(from: octets[...], known: known) else { return nil }
         return .request(ToolRequest(OperationID(rawValue: number), command))

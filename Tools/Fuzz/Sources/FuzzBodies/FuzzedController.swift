@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// The controller under a fuzzed engine: it answers every command at once, as the input wishes, and watches that the
-/// engine keeps to the rules.
+/// engine follows the rules.
 struct FuzzedController {
     /// What becomes of the next command.
     enum NextAnswer {
@@ -18,7 +18,7 @@ struct FuzzedController {
     var confirmsData = true
     /// The input has sent events about buffers itself, so that they can no longer be counted here.
     var isBufferCountLost = false
-    /// The input has sent events of which nobody knows what they say of encryption.
+    /// The input has sent events that may say anything about encryption.
     var isEncryptionLost = false
     /// Links that are encrypted.
     private var encryptedLinks: [UInt16] = []

@@ -10,7 +10,7 @@ extension FuzzedHost {
         try? M.drawn(from: input.counted()[...], known: known, isRecording: true)
     }
 
-    /// What the engine has given numbers to, by the names of the fields that take them.
+    /// What the engine has given numbers to, by the names of their fields.
     private var known: [String: [UInt64]] {
         let octet = UInt64(toolbox.octet)
         return [

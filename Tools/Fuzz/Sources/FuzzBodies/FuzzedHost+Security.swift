@@ -69,7 +69,7 @@ extension FuzzedHost {
         }
     }
 
-    /// How the toolbox works from now on, or what came of a question that was held back.
+    /// How the toolbox works from now on, or the answer to a question that was delayed.
     private mutating func answerToolbox(_ input: inout FuzzInput) {
         let choice = input.byte()
         switch choice % 6 {

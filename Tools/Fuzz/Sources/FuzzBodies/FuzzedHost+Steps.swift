@@ -38,7 +38,7 @@ extension FuzzedHost {
                 Self.connected(
                     handle: handle, peer: Int(flags >> 2 & 3), role: flags & 0x80 == 0 ? .central : .peripheral))
         case 11:
-            // Also for links that nobody knows.
+            // Also for links that do not exist.
             let handle = UInt16(0x40 + input.byte() % 4)
             controller.linkEnded(handle)
             receive(
@@ -112,7 +112,7 @@ extension FuzzedHost {
         }
     }
 
-    /// Buffers of the controller: held back, given back, and given back too often.
+    /// Buffers of the controller: withheld, returned, and returned too often.
     mutating func buffers(_ input: inout FuzzInput) {
         let choice = input.byte()
         let handle = UInt16(0x40 + choice >> 4 & 3)

@@ -85,7 +85,7 @@ struct FuzzedHost: ~Copyable {
     private mutating func end() {
         host.transportClosed(at: now)
         settle()
-        // While the transport is being reopened the engine keeps what is wanted of it.
+        // While the transport is being reopened the engine stores what is wanted of it.
         if isReopening { submit(.stop) }
         // What the toolbox was asked it answers, however late.
         answerHeldQuestions()
@@ -246,7 +246,7 @@ struct FuzzedHost: ~Copyable {
         return packet.bytes
     }
 
-    /// Values that stand still, are asked for, and are told.
+    /// Values that do not change, values that are read, and values that are notified.
     static let service = GATTServiceDefinition(
         uuid: BluetoothUUID(0x180D as UInt16),
         characteristics: [

@@ -7,8 +7,8 @@ import BLEPackets
 /// The sessions of a daemon over one engine: two tools, the second of them an operator's, an app and an operator,
 /// driven by a list of steps: messages, octets, packets of the controller and time.
 ///
-/// Whatever comes: each request of a tool ends at most once, a tool only names links that it was told of, one that is
-/// no operator removes and names no bonds, every message to a client can be decoded, and the limits hold.
+/// Whatever comes: each request of a tool ends at most once, a tool only names links that were reported to it, one that is
+/// no operator removes and names no bonds, every message to a client can be decoded, and no limit is exceeded.
 struct FuzzedSessions: ~Copyable {
     static let plain = 0, operating = 1
     private static let stepLimit = 400

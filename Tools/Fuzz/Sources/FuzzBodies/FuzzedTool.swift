@@ -12,7 +12,7 @@ struct FuzzedTool {
     private var links: [LinkID] = []
     /// The requests that have ended.
     private var ended: Set<UInt64> = []
-    /// Numbers that the daemon has given, by the names of the fields that take them.
+    /// Numbers that the daemon has given, by the names of their fields.
     private var given: [String: [UInt64]] = [:]
 
     /// What the tool can name.
