@@ -92,9 +92,9 @@ final class DaemonRunner: EngineRunner {
     // MARK: Commands
 
     func submit(_ command: HostCommand, from client: ClientID) -> OperationID {
-        if case .radio(.advertise) = command { tellPairing() }
-        if case .radio(.advertiseSet) = command { tellPairing() }
-        if case .server(.publish) = command { tellPairing() }
+        if case .radio(.advertise) = command { sendPairing() }
+        if case .radio(.advertiseSet) = command { sendPairing() }
+        if case .server(.publish) = command { sendPairing() }
         let operation = nextOperation()
         if command == .stop {
             leave(operation)
@@ -137,17 +137,17 @@ final class DaemonRunner: EngineRunner {
         return operation
     }
 
-    private func tellOptions() {
+    private func sendOptions() {
         guard configuration.pairingAgent != nil, !hasToldOptions else { return }
         hasToldOptions = true
         _ = request(.servePairing(configuration.security.pairing))
     }
 
     /// Before this client serves, the daemon learns how it pairs with centrals, and its name.
-    private func tellPairing() {
+    private func sendPairing() {
         guard hasBegun, !hasToldPairing else { return }
         hasToldPairing = true
-        tellOptions()
+        sendOptions()
         if revision >= Self.pairingRevision, !isOperator, configuration.pairingAgent != nil,
             !configuration.security.pairing.isPlain
         {
@@ -198,7 +198,7 @@ final class DaemonRunner: EngineRunner {
     private func receive(_ bytes: RawSpan) {
         frames.append(bytes)
         do throws(MessageError) {
-            while let octets = try frames.next() { take(try FromDaemon(octets: octets)) }
+            while let octets = try frames.next() { receive(try FromDaemon(octets: octets)) }
         } catch {
             reason = .daemonEnded(reason: "it speaks another protocol: \(error)")
             close()
@@ -206,7 +206,7 @@ final class DaemonRunner: EngineRunner {
         settle()
     }
 
-    private func take(_ message: FromDaemon) {
+    private func receive(_ message: FromDaemon) {
         switch message {
         case .welcome(let welcome):
             information = welcome.controller ?? ControllerInformation()
@@ -218,13 +218,13 @@ final class DaemonRunner: EngineRunner {
                 return close()
             }
             bonds = welcome.bonds
-            if revision >= Self.pairingRevision { tellOptions() }
+            if revision >= Self.pairingRevision { sendOptions() }
             if configuration.tap != nil {
                 capturing = request(.capture(true))
             } else {
                 events.append(.ready(information))
             }
-        case .event(let event): take(event)
+        case .event(let event): receive(event)
         case .completed(let operation, _) where operation == leaving: giveUpLeaving()
         case .completed(let operation, let result) where ownRequests.contains(operation): ended(operation, result)
         case .completed(let operation, let result): events.append(.completed(operation, result))
@@ -246,7 +246,7 @@ final class DaemonRunner: EngineRunner {
         }
     }
 
-    private func take(_ event: HostEvent) {
+    private func receive(_ event: HostEvent) {
         switch event {
         case .bondChanged(let bond):
             if let place = bonds.firstIndex(where: { $0.identity == bond.identity }) {

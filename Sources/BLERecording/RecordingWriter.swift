@@ -108,12 +108,12 @@ public final class RecordingWriter: HostInputObserver {
         guard !state.hasBegun else { return }
         state.hasBegun = true
         do throws(CaptureError) {
-            state.packets = try CaptureWriter(file: places[0].take(), format: .btsnoop)
+            state.packets = try CaptureWriter(file: places[0].detach(), format: .btsnoop)
         } catch {
             state.failure = .packets(path: files.packets, error)
             return
         }
-        state.inputs = LineFile(descriptor: places[1].take())
+        state.inputs = LineFile(descriptor: places[1].detach())
         if let header = state.header { write(header, into: &state) }
     }
 

@@ -8,7 +8,7 @@ package final class ReservedFile: Sendable {
     private let isNew: Bool
     /// Whether it is a regular file, not a pipe or a device.
     package let isRegular: Bool
-    /// Negative after `take()`.
+    /// Negative after `detach()`.
     private let descriptor: Mutex<Int32>
 
     /// Opens the file, or creates it; only its owner may read it.
@@ -31,7 +31,7 @@ package final class ReservedFile: Sendable {
     deinit { descriptor.withLock { if $0 >= 0 { close($0) } } }
 
     /// Empties the file and returns its descriptor, which the caller closes. Call it only once.
-    package func take() -> Int32 {
+    package func detach() -> Int32 {
         descriptor.withLock { descriptor in
             defer { descriptor = -1 }
             if isRegular { ftruncate(descriptor, 0) }

@@ -32,7 +32,7 @@ public struct SchemaPrinter: Coder {
         fields.append("\(label)\(type) \(name) = \(number)")
     }
 
-    public mutating func takes(_ number: Int, _ name: StaticString, _ presence: Presence, isSet: Bool) -> Bool {
+    public mutating func hasField(_ number: Int, _ name: StaticString, _ presence: Presence, isSet: Bool) -> Bool {
         self.presence = presence
         if presence == .option { isChosen = true }
         return true

@@ -39,7 +39,7 @@ public struct ValueDrawer: Coder {
         return number
     }
 
-    public mutating func takes(_ number: Int, _ name: StaticString, _ presence: Presence, isSet: Bool) -> Bool {
+    public mutating func hasField(_ number: Int, _ name: StaticString, _ presence: Presence, isSet: Bool) -> Bool {
         switch presence {
         case .plain: return true
         case .optional: return next() & 1 == 1
@@ -93,7 +93,7 @@ public struct ValueDrawer: Coder {
     }
 
     /// Draws a case, after a round that has counted them.
-    public mutating func looksFurther() -> Bool {
+    public mutating func repeatsChoice() -> Bool {
         state.drawnCase = Int(next()) % max(state.visitedCases, 1)
         state.visitedCases = 0
         return true

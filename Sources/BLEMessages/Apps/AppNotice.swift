@@ -74,7 +74,7 @@ public struct AppPairing: Message, Equatable, Sendable {
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.field(1, "peer", &it.peer)
         try c.field(2, "name", &it.name)
-        guard try c.takes(3, "progress", .plain, isSet: true) else { return }
+        guard try c.hasField(3, "progress", .plain, isSet: true) else { return }
         try c.nested(3, "progress", "PairingProgress") { c throws(MessageError) in
             try c.field(1, "link", &it.link)
             try c.choice(&it.event)

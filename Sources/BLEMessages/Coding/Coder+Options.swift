@@ -14,7 +14,7 @@ extension Coder {
     public mutating func option<T>(
         _ number: Int, _ name: StaticString, _ it: inout T, _ value: T, _ isIt: (T) -> Bool
     ) throws(MessageError) {
-        guard try takes(number, name, .option, isSet: !Self.reads && isIt(it)) else { return }
+        guard try hasField(number, name, .option, isSet: !Self.reads && isIt(it)) else { return }
         try nested(number, name, "Nothing") { _ in }
         if Self.reads { it = value }
     }
@@ -34,7 +34,7 @@ extension Coder {
         _ content: (T) -> V?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? V.blank
         try V.codeValue(number, name, &value, &self)
         if Self.reads { it = try make(value) }
@@ -62,7 +62,7 @@ extension Coder {
         _ blank: @autoclosure () -> V, _ fields: (inout V, inout Self) throws(MessageError) -> Void,
         make: (V) throws(MessageError) -> T
     ) throws(MessageError) {
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? blank()
         try nested(number, name, type()) { coder throws(MessageError) in try fields(&value, &coder) }
         if Self.reads { it = try make(value) }
@@ -192,7 +192,7 @@ extension Coder {
         _ make: (A, B) throws(MessageError) -> T, _ key: FieldKey, rest content: (T) -> (A, B)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? (A.blank, B.blank)
         try nested(number, name, type()) { coder throws(MessageError) in
             try coder.field(1, key.name, &value.0)

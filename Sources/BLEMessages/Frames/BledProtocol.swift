@@ -59,7 +59,7 @@ extension FromClient {
         static var blank: Self { Self() }
         static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
             // What the field contains is skipped, like every field that a description lacks.
-            it.isOperatorRequest = try c.takes(8, "operator_request", .optional, isSet: false)
+            it.isOperatorRequest = try c.hasField(8, "operator_request", .optional, isSet: false)
         }
 
         static func isOperatorRequest(_ octets: ArraySlice<UInt8>) -> Bool {
