@@ -55,19 +55,8 @@ extension Coder {
         if outer { isChosen = true }
     }
 
-    /// A case whose value `V` has its fields in a message `type`.
-    @inline(__always)
-    private mutating func option<T, V>(
-        _ number: Int, _ name: StaticString, _ type: @autoclosure () -> String, _ it: inout T, _ set: V?,
-        _ blank: @autoclosure () -> V, _ fields: (inout V, inout Self) throws(MessageError) -> Void,
-        make: (V) throws(MessageError) -> T
-    ) throws(MessageError) {
-        guard try hasField(number, name, .option, isSet: set != nil) else { return }
-        var value = set ?? blank()
-        try nested(number, name, type()) { coder throws(MessageError) in try fields(&value, &coder) }
-        if Self.reads { it = try make(value) }
-    }
-
+    /// A field of a case.
+    /// - Parameter place: its place among the fields.
     @inline(__always)
     private mutating func field<V: FieldValue>(_ key: FieldKey, _ place: Int, _ value: inout V) throws(MessageError) {
         try field(key.number ?? place, key.name, &value)
@@ -80,12 +69,13 @@ extension Coder {
         _ make: (A) throws(MessageError) -> T, _ a: FieldKey,
         from content: (T) -> A?
     ) throws(MessageError) {
-        try option(number, name, type(), &it, Self.reads ? nil : content(it), A.blank) {
-            value, coder throws(MessageError) in
+        let set = Self.reads ? nil : content(it)
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
+        var value = set ?? A.blank
+        try nested(number, name, type()) { coder throws(MessageError) in
             try coder.field(a, 1, &value)
-        } make: { (value) throws(MessageError) in
-            try make(value)
         }
+        if Self.reads { it = try make(value) }
     }
 
     /// A case with two values that are the fields of a message `type`.
@@ -96,12 +86,13 @@ extension Coder {
         from content: (T) -> (A, B)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        try option(number, name, type(), &it, set, (A.blank, B.blank)) { value, coder throws(MessageError) in
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
+        var value = set ?? (A.blank, B.blank)
+        try nested(number, name, type()) { coder throws(MessageError) in
             try coder.field(a, 1, &value.0)
             try coder.field(b, 2, &value.1)
-        } make: { (value) throws(MessageError) in
-            try make(value.0, value.1)
         }
+        if Self.reads { it = try make(value.0, value.1) }
     }
 
     /// A case with three values that are the fields of a message `type`.
@@ -112,13 +103,14 @@ extension Coder {
         from content: (T) -> (A, B, C)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        try option(number, name, type(), &it, set, (A.blank, B.blank, C.blank)) { value, coder throws(MessageError) in
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
+        var value = set ?? (A.blank, B.blank, C.blank)
+        try nested(number, name, type()) { coder throws(MessageError) in
             try coder.field(a, 1, &value.0)
             try coder.field(b, 2, &value.1)
             try coder.field(c, 3, &value.2)
-        } make: { (value) throws(MessageError) in
-            try make(value.0, value.1, value.2)
         }
+        if Self.reads { it = try make(value.0, value.1, value.2) }
     }
 
     /// A case with four values that are the fields of a message `type`.
@@ -129,15 +121,15 @@ extension Coder {
         from content: (T) -> (A, B, C, D)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        try option(number, name, type(), &it, set, (A.blank, B.blank, C.blank, D.blank)) {
-            value, coder throws(MessageError) in
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
+        var value = set ?? (A.blank, B.blank, C.blank, D.blank)
+        try nested(number, name, type()) { coder throws(MessageError) in
             try coder.field(a, 1, &value.0)
             try coder.field(b, 2, &value.1)
             try coder.field(c, 3, &value.2)
             try coder.field(d, 4, &value.3)
-        } make: { (value) throws(MessageError) in
-            try make(value.0, value.1, value.2, value.3)
         }
+        if Self.reads { it = try make(value.0, value.1, value.2, value.3) }
     }
 
     /// A case with five values that are the fields of a message `type`.
@@ -149,16 +141,16 @@ extension Coder {
         from content: (T) -> (A, B, C, D, E)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        try option(number, name, type(), &it, set, (A.blank, B.blank, C.blank, D.blank, E.blank)) {
-            value, coder throws(MessageError) in
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
+        var value = set ?? (A.blank, B.blank, C.blank, D.blank, E.blank)
+        try nested(number, name, type()) { coder throws(MessageError) in
             try coder.field(a, 1, &value.0)
             try coder.field(b, 2, &value.1)
             try coder.field(c, 3, &value.2)
             try coder.field(d, 4, &value.3)
             try coder.field(e, 5, &value.4)
-        } make: { (value) throws(MessageError) in
-            try make(value.0, value.1, value.2, value.3, value.4)
         }
+        if Self.reads { it = try make(value.0, value.1, value.2, value.3, value.4) }
     }
 
     /// A case with six values that are the fields of a message `type`.
@@ -172,17 +164,17 @@ extension Coder {
         from content: (T) -> (A, B, C, D, E, F)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        try option(number, name, type(), &it, set, (A.blank, B.blank, C.blank, D.blank, E.blank, F.blank)) {
-            value, coder throws(MessageError) in
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
+        var value = set ?? (A.blank, B.blank, C.blank, D.blank, E.blank, F.blank)
+        try nested(number, name, type()) { coder throws(MessageError) in
             try coder.field(a, 1, &value.0)
             try coder.field(b, 2, &value.1)
             try coder.field(c, 3, &value.2)
             try coder.field(d, 4, &value.3)
             try coder.field(e, 5, &value.4)
             try coder.field(f, 6, &value.5)
-        } make: { (value) throws(MessageError) in
-            try make(value.0, value.1, value.2, value.3, value.4, value.5)
         }
+        if Self.reads { it = try make(value.0, value.1, value.2, value.3, value.4, value.5) }
     }
 
     /// A case with a value, which is the first field of a message `type`, and a message whose fields are the rest of it.

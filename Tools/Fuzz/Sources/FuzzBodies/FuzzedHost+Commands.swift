@@ -13,7 +13,7 @@ extension FuzzedHost {
     /// What the engine has given numbers to, by the names of their fields.
     private var known: [String: [UInt64]] {
         let octet = UInt64(toolbox.octet)
-        return [
+        let given: [String: [UInt64]] = [
             "link": links.map(\.bits),
             "operation": operations.suffix(64).map(\.rawValue),
             "number": channels.map { UInt64($0.number) },
@@ -24,6 +24,7 @@ extension FuzzedHost {
             "random_number": [0, octet &* 0x0101_0101_0101_0101],
             "encrypted_diversifier": [0, octet &* 0x0101],
         ]
+        return given.merging(DrawnRequest.valid) { $1 }
     }
 
     mutating func submitOperation(_ input: inout FuzzInput) {

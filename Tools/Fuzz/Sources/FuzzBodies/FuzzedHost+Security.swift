@@ -13,8 +13,11 @@ extension FuzzedHost {
             let handle = code & 0x80 == 0 ? Self.centralHandle : Self.peripheralHandle
             receive(Self.data(pairingPDU(code & 0x0F, &input), channel: 6, handle: handle))
         case 6: encryption(&input)
-        case 7, 8, 9, 11: submitSecurityCommand(&input)
+        case 7: pair(&input)
+        case 8: answerPairing(&input)
+        case 9: submit(.security(.setSecurity(Self.settings(&input))))
         case 10: answerToolbox(&input)
+        case 11: submitSecurityCommand(&input)
         case 12: advance(by: Int64(input.word()) * 1000)
         default: step(&input, .central)
         }
@@ -69,6 +72,30 @@ extension FuzzedHost {
         }
     }
 
+    private mutating func pair(_ input: inout FuzzInput) {
+        let choice = input.byte()
+        guard let link = pick(links, choice >> 4) else { return }
+        let handle = AttributeHandle(rawValue: UInt16(choice & 0x1F))
+        switch choice % 6 {
+        case 0: submit(.security(.pair(link, nil)))
+        case 1, 2: submit(.security(.pair(link, Self.options(&input))))
+        case 3: submit(.security(.encrypt(link)))
+        case 4: submit(.link(link, .gatt(.read(handle))))
+        default: submit(.link(link, .gatt(.writeSigned(handle, value: input.counted()))))
+        }
+    }
+
+    private mutating func answerPairing(_ input: inout FuzzInput) {
+        let choice = input.byte()
+        guard let question = pick(pairingQuestions, choice >> 4) else { return }
+        switch choice % 4 {
+        case 0: submit(.security(.answerPairing(question, .confirm(true))))
+        case 1: submit(.security(.answerPairing(question, .confirm(false))))
+        case 2: submit(.security(.answerPairing(question, .passkey(UInt32(input.word()) * 16))))
+        default: submit(.security(.answerPairing(question, .cancel)))
+        }
+    }
+
     /// How the toolbox works from now on, or the answer to a question that was delayed.
     private mutating func answerToolbox(_ input: inout FuzzInput) {
         let choice = input.byte()
@@ -87,5 +114,34 @@ extension FuzzedHost {
                 }
             apply { $0.answer(question.id, with: result, at: $1) }
         }
+    }
+
+    private static func options(_ input: inout FuzzInput) -> PairingOptions {
+        let flags = input.byte()
+        var options = PairingOptions(
+            ioCapability: IOCapability(rawValue: input.byte() % 5) ?? .noInputNoOutput, isBonding: flags & 1 == 0,
+            requiresAuthentication: flags & 2 != 0, allowsSecureConnections: flags & 4 == 0,
+            requiresSecureConnections: flags & 8 != 0, passkey: flags & 16 == 0 ? nil : 123_456,
+            asksConsent: flags & 32 != 0)
+        if flags & 64 != 0 {
+            options.minimumKeySize = input.byte()
+            options.maximumKeySize = input.byte()
+            options.initiatorKeys = KeyDistribution(rawValue: input.byte())
+            options.responderKeys = KeyDistribution(rawValue: input.byte())
+        }
+        return options
+    }
+
+    private static func settings(_ input: inout FuzzInput) -> SecuritySettings {
+        let flags = input.byte()
+        var settings = SecuritySettings()
+        settings.pairing = options(&input)
+        settings.pairsOnDemand = flags & 1 == 0
+        settings.encryptsAtConnection = flags & 2 == 0
+        settings.requestsSecurity = flags & 4 != 0
+        settings.acceptsPairing = flags & 8 == 0
+        settings.followsSecurityRequests = flags & 16 == 0
+        if flags & 32 != 0 { settings.identityResolvingKey = Key128(rawValue: UInt128(flags)) }
+        return settings
     }
 }
