@@ -83,7 +83,7 @@ struct FuzzedSessions: ~Copyable {
         switch kind & 0x0F {
         case 0: deliver(FrameReader.frame(message(input.counted(), to: session)), to: session)
         case 1: if let request = request(input.counted(), to: session) { deliver(request.framed(), to: session) }
-        case 2: deliver(FrameReader.frame(message(input.take(Int(input.word() & 0x0FFF)), to: session)), to: session)
+        case 2: deliver(FrameReader.frame(message(input.read(Int(input.word() & 0x0FFF)), to: session)), to: session)
         case 3: deliver(FrameReader.frame(input.counted()), to: session)
         case 4: deliver(input.counted(), to: session)
         case 5:
@@ -306,7 +306,7 @@ struct FuzzedSessions: ~Copyable {
             for packet in packets where violation == nil {
                 progress = true
                 packetCount += 1
-                let (answer, _) = controller.take(packet)
+                let (answer, _) = controller.answer(packet)
                 if let answer { host.receive(answer.span.bytes, at: now) }
             }
             if packetCount > Self.packetLimit { return }
@@ -324,7 +324,7 @@ struct FuzzedSessions: ~Copyable {
         default: break
         }
         for number in tools.indices {
-            tools[number].note(event)
+            tools[number].observe(event)
             tools[number].session.hear(event, waiting: 0)
             carryOut(number)
         }

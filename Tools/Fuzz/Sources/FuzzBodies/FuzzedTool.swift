@@ -26,7 +26,7 @@ struct FuzzedTool {
         session = ToolSession(client: client, isOperator: isOperator, limits: limits)
     }
 
-    mutating func note(_ event: HostEvent) {
+    mutating func observe(_ event: HostEvent) {
         switch event {
         case .connected(let information, client): links.append(information.id)
         case .centralConnected(let information): links.append(information.id)
