@@ -187,11 +187,13 @@ let package = Package(
         program("journal-writer", "CoreBluetooth", path: "Tests/JournalWriter"),
         program("bond-store-writer", "BLESecurity", path: "Tests/BondStoreWriter"),
         // For Tools/Checks/messages.
-        program("message-echo", "BLEMessages", path: "Tests/MessageEcho"),
+        program("message-echo", "BLEMessages", "MessageDrawing", path: "Tests/MessageEcho"),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         module(
             "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEHost", "BLEMessages", "BLEPackets",
-            path: "Tools/Fuzz/Sources/FuzzBodies"),
+            "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
+        // Messages that are drawn from octets, and the schema that they have: for tests and fuzzers.
+        module("MessageDrawing", "BLEMessages", path: "Tests/MessageDrawing"),
         // Engines on one virtual air, for every test that needs more than one machine.
         module("TestSupport", "BLEHost", "BLEPackets", "BLESecurity", "BLESimulator", path: "Tests/TestSupport"),
         // A library's delegates and their subclasses, as the tests of delegates meet them.
@@ -233,7 +235,7 @@ let package = Package(
             "BLEAppLifecycle", "BLEAppState", "BLEDaemon", "BLEMessages", "BLESecurity", "BLESimulator",
             "BLEVirtualTransports", plugins: ["DelegateMethods"]),
         tests("BLERecording", "BLERecording", "BLEHost", "BLECapture", "BLEMessages", "BLESimulator", "TestSupport"),
-        tests("BLEMessages", "BLEAppLifecycle", "BLEHost", "BLEMessages"),
+        tests("BLEMessages", "BLEAppLifecycle", "BLEHost", "BLEMessages", "MessageDrawing"),
         tests(
             "BLEDaemon", "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEMessages", "BLETransport",
             "BLEVirtualTransports"),

@@ -5,11 +5,11 @@ import Glibc
 extension DaemonClient {
     /// Connects to a daemon and makes sure whose it is, before anything is said.
     ///
-    /// Whoever can make a socket where programs look for one could answer in place of `bled`: learn what they send, and
+    /// A process that can make a socket where programs search for one could answer in place of `bled`: learn what they send, and
     /// show them devices of his choice. So the kernel is asked who listens. Accepted are root (also a service manager that
     /// listens for `bled`), this user, the user of `$JELLING_SOCKET_OWNER`, and the owner of the socket's folder if only
     /// root can have put that folder there, as `/run/jelling`.
-    /// - Throws: `TransportError`: `noDaemon` if nobody listens, `untrustedDaemon` if somebody else does.
+    /// - Throws: `TransportError`: `noDaemon` if no process listens, `untrustedDaemon` if one of another user does.
     public static func connect(to path: String) throws(TransportError) -> ByteStream {
         let stream: ByteStream
         do throws(TransportError) { stream = try ByteStream.connect(unixPath: path) } catch {
@@ -31,7 +31,7 @@ extension DaemonClient {
     /// - Parameter named: the user whom the environment names.
     static func isTrusted(_ listener: UInt32, at path: String, named: UInt32?) -> Bool {
         if listener == 0 || listener == geteuid() || listener == named { return true }
-        // Everybody can take an abstract name.
+        // Every process can use an abstract name.
         guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return false }
         return ownerSetByRoot(of: String(path[..<slash])) == listener
     }

@@ -32,7 +32,7 @@ public enum DaemonClient {
         return sharedSocketPath(of: defaultSocketPath, systemPath)
     }
 
-    /// One of two sockets: the first one, unless nobody listens there.
+    /// One of two sockets: the first one, unless no process listens there.
     static func sharedSocketPath(of own: String, _ system: String) -> String? {
         let paths = [own, system].filter(isSocket)
         // A daemon that was killed leaves its socket. It may start again, unless there is another one.

@@ -36,13 +36,13 @@ extension DaemonOperator.Answer {
 }
 
 extension DaemonOperator.Alert {
-    init(_ told: OperatorAlert) {
-        let alert = told.alert
+    init(_ message: OperatorAlert) {
+        let alert = message.alert
         id = alert.id.rawValue
         app = alert.app.rawValue
         kind = alert.kind
         peripheral = alert.peripheral.flatMap { UUID(uuidString: $0.identifier.description) }
         name = alert.peripheral?.name
-        isOver = told.isOver
+        isOver = message.isOver
     }
 }

@@ -108,7 +108,7 @@ public enum DaemonOperator {
         watch(watched, at: [path]) { $1 }
     }
 
-    /// Watches several adapters of a daemon, each with a socket of its own, until the first of them ends.
+    /// Watches several adapters of a daemon, each with its socket, until the first of them ends.
     /// - Returns: a sequence as that of one adapter, with the place in `paths` of the adapter that reports.
     public static func watch(
         _ watched: Watched, at paths: [String]
@@ -135,7 +135,7 @@ public enum DaemonOperator {
                         for alert in answer.alerts { continuation.yield(element(place, .alert(alert))) }
                     case .event(let event): continuation.yield(element(place, event))
                     case .ended(let failure):
-                        // Who has cancelled the sequence hears its end, whichever thread is first.
+                        // The task that has cancelled the sequence sees its end, whichever thread is first.
                         continuation.finish(throwing: failure == .cancelled ? nil : failure)
                         return false
                     }

@@ -30,7 +30,7 @@ final class DaemonRunner: EngineRunner {
     private var hasToldOptions = false
     /// From this revision on, a client says how it pairs at its beginning, whether it serves or not.
     private static let pairingRevision: UInt32 = 4
-    /// Requests of this object itself, whose ends its owner does not hear.
+    /// Requests of this object itself, whose ends are not reported to its owner.
     private var ownRequests: Set<OperationID> = []
     /// The request to leave, and how long it may take.
     private var leaving: OperationID?
@@ -92,9 +92,9 @@ final class DaemonRunner: EngineRunner {
     // MARK: Commands
 
     func submit(_ command: HostCommand, from client: ClientID) -> OperationID {
-        if case .radio(.advertise) = command { tellPairing() }
-        if case .radio(.advertiseSet) = command { tellPairing() }
-        if case .server(.publish) = command { tellPairing() }
+        if case .radio(.advertise) = command { sendPairing() }
+        if case .radio(.advertiseSet) = command { sendPairing() }
+        if case .server(.publish) = command { sendPairing() }
         let operation = nextOperation()
         if command == .stop {
             leave(operation)
@@ -113,7 +113,7 @@ final class DaemonRunner: EngineRunner {
         }
         leaving = operation
         send(.request(ToolRequest(operation, .leave)))
-        // A daemon that is stuck must not hold up this program's end.
+        // A daemon that is stuck must not delay this program's end.
         leavingDeadline = loop.makeDeadline { [weak self] in self?.giveUpLeaving() }
         leavingDeadline?.set(atMicroseconds: loop.nowMicroseconds + Self.leavingMicroseconds)
     }
@@ -137,17 +137,17 @@ final class DaemonRunner: EngineRunner {
         return operation
     }
 
-    private func tellOptions() {
+    private func sendOptions() {
         guard configuration.pairingAgent != nil, !hasToldOptions else { return }
         hasToldOptions = true
         _ = request(.servePairing(configuration.security.pairing))
     }
 
     /// Before this client serves, the daemon learns how it pairs with centrals, and its name.
-    private func tellPairing() {
+    private func sendPairing() {
         guard hasBegun, !hasToldPairing else { return }
         hasToldPairing = true
-        tellOptions()
+        sendOptions()
         if revision >= Self.pairingRevision, !isOperator, configuration.pairingAgent != nil,
             !configuration.security.pairing.isPlain
         {
@@ -163,7 +163,7 @@ final class DaemonRunner: EngineRunner {
         switch command {
         case .security(.pair(let link, nil)): return .security(.pair(link, configuration.security.pairing))
         case .radio(.connect(var request)):
-            // The bearers that this program would open on a link of its own.
+            // The bearers that this program would open on its links.
             if let bearers = configuration.enhancedBearers, bearers.opened > 0, request.enhancedBearers == nil {
                 request.enhancedBearers = UInt8(clamping: bearers.opened)
             }
@@ -198,7 +198,7 @@ final class DaemonRunner: EngineRunner {
     private func receive(_ bytes: RawSpan) {
         frames.append(bytes)
         do throws(MessageError) {
-            while let octets = try frames.next() { take(try FromDaemon(octets: octets)) }
+            while let octets = try frames.next() { receive(try FromDaemon(octets: octets)) }
         } catch {
             reason = .daemonEnded(reason: "it speaks another protocol: \(error)")
             close()
@@ -206,7 +206,7 @@ final class DaemonRunner: EngineRunner {
         settle()
     }
 
-    private func take(_ message: FromDaemon) {
+    private func receive(_ message: FromDaemon) {
         switch message {
         case .welcome(let welcome):
             information = welcome.controller ?? ControllerInformation()
@@ -218,13 +218,13 @@ final class DaemonRunner: EngineRunner {
                 return close()
             }
             bonds = welcome.bonds
-            if revision >= Self.pairingRevision { tellOptions() }
+            if revision >= Self.pairingRevision { sendOptions() }
             if configuration.tap != nil {
                 capturing = request(.capture(true))
             } else {
                 events.append(.ready(information))
             }
-        case .event(let event): take(event)
+        case .event(let event): receive(event)
         case .completed(let operation, _) where operation == leaving: giveUpLeaving()
         case .completed(let operation, let result) where ownRequests.contains(operation): ended(operation, result)
         case .completed(let operation, let result): events.append(.completed(operation, result))
@@ -246,7 +246,7 @@ final class DaemonRunner: EngineRunner {
         }
     }
 
-    private func take(_ event: HostEvent) {
+    private func receive(_ event: HostEvent) {
         switch event {
         case .bondChanged(let bond):
             if let place = bonds.firstIndex(where: { $0.identity == bond.identity }) {
@@ -272,14 +272,14 @@ final class DaemonRunner: EngineRunner {
         return nil
     }
 
-    /// Bonded centrals may keep the attribute table, so it does not change while the daemon runs.
+    /// Bonded centrals may store the attribute table, so it does not change while the daemon runs.
     private static func remedy(_ key: String) -> String {
         "set \"\(key)\": true in the configuration file of bled (bled --config FILE), then restart bled; "
             + "SIGHUP is not enough"
     }
 
     /// A request of this object itself has ended: one that is refused ends the connection, because what its owner has
-    /// configured does not hold.
+    /// configured does not apply.
     private func ended(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
         ownRequests.remove(operation)
         let isCapture = operation == capturing

@@ -2,7 +2,7 @@ import BLEMessages
 import BLETransport
 import Synchronization
 
-/// One request of an operator and what follows, on a loop of its own.
+/// One request of an operator and what follows, on a separate loop.
 final class OperatorConversation: @unchecked Sendable {
     // @unchecked Sendable is correct because the caller of `begin` uses the mutable state before the loop runs, and
     // only the loop afterwards; `control` has a lock.
@@ -45,12 +45,12 @@ final class OperatorConversation: @unchecked Sendable {
             let stream = try DaemonClient.connect(to: path)
             try stream.start(
                 on: loop, receive: { self.receive($0) },
-                closed: { self.tell(.ended(.transport($0 ?? .closedByPeer))) })
+                closed: { self.deliver(.ended(.transport($0 ?? .closedByPeer))) })
             self.stream = stream
             let greeting = FromClient.hello(Greeting(.operator))
             stream.send((greeting.framed() + FromClient.operatorRequest(request).framed()).span.bytes)
             if let limit {
-                patience = loop.makeDeadline { [weak self] in self?.tell(.ended(.noAnswer(after: limit))) }
+                patience = loop.makeDeadline { [weak self] in self?.deliver(.ended(.noAnswer(after: limit))) }
                 patience?.set(
                     atMicroseconds: loop.nowMicroseconds + UInt64(max(0, limit.components.seconds)) * 1_000_000)
             }
@@ -62,7 +62,7 @@ final class OperatorConversation: @unchecked Sendable {
             try loop.start()
             if let end { self.end(with: end) }
         } catch {
-            tell(.ended(.transport(error)))
+            deliver(.ended(.transport(error)))
         }
     }
 
@@ -72,7 +72,7 @@ final class OperatorConversation: @unchecked Sendable {
             control.end = failure
             return control.loop
         }
-        loop?.run { self.tell(.ended(failure)) }
+        loop?.run { self.deliver(.ended(failure)) }
     }
 
     private func end() {
@@ -88,30 +88,30 @@ final class OperatorConversation: @unchecked Sendable {
         do throws(MessageError) {
             while report != nil, let octets = try frames.next() {
                 switch try FromDaemon(octets: octets) {
-                case .operatorAnswer(let answer): take(answer)
-                case .alert(let alert): tell(.event(.alert(DaemonOperator.Alert(alert))))
+                case .operatorAnswer(let answer): receive(answer)
+                case .alert(let alert): deliver(.event(.alert(DaemonOperator.Alert(alert))))
                 case .packet(let octets, let isFromController, let unixMicroseconds, let lost):
-                    tell(
+                    deliver(
                         .event(
                             .packet(
                                 octets, isFromController ? .controllerToHost : .hostToController,
                                 unixMicroseconds: unixMicroseconds, lost: lost)))
-                case .refusal(_, let text): tell(.ended(.refused(text)))
+                case .refusal(_, let text): deliver(.ended(.refused(text)))
                 default: break
                 }
             }
         } catch {
-            tell(.ended(.transport(.daemonEnded(reason: "it speaks another protocol: \(error)"))))
+            deliver(.ended(.transport(.daemonEnded(reason: "it speaks another protocol: \(error)"))))
         }
     }
 
-    private func take(_ answer: OperatorAnswer) {
-        if answer.error == OperatorAnswer.noBond { return tell(.ended(.noBond)) }
-        if !answer.error.isEmpty { return tell(.ended(.refused(answer.error))) }
-        tell(.answer(DaemonOperator.Answer(answer)))
+    private func receive(_ answer: OperatorAnswer) {
+        if answer.error == OperatorAnswer.noBond { return deliver(.ended(.noBond)) }
+        if !answer.error.isEmpty { return deliver(.ended(.refused(answer.error))) }
+        deliver(.answer(DaemonOperator.Answer(answer)))
     }
 
-    private func tell(_ event: Event) {
+    private func deliver(_ event: Event) {
         guard let report else { return }
         if case .ended = event { self.report = nil }
         if !report(event) { end() }

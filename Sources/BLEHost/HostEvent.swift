@@ -71,6 +71,32 @@ public enum HostEvent: Equatable, Sendable {
     case malformedPacket(DecodingError)
 }
 
+extension HostEvent {
+    /// Whom the event concerns. A new event gets its audience here; owners then receive it by that, or ignore it.
+    public var audience: HostAudience {
+        switch self {
+        case .failed, .reopenTransport, .stopped: .owner
+        case .ready, .recovering, .advertisingChanged, .bondChanged, .bondRemoved: .everyone
+        case .completed(let operation, _): .operation(operation)
+        case .connected(_, let client), .disconnected(_, let client, _), .advertisingSet(_, let client, _),
+            .advertisingRoom(_, let client, _), .train(_, let client, _):
+            .client(client)
+        case .gatt(_, .notification(let value)): .clients(value.clients)
+        case .discovered: .scanners
+        case .gatt(let link, _), .encryptionChanged(let link, _), .cleartextRefused(let link, _),
+            .connectionParametersChanged(let link, _), .phyChanged(let link, _, _), .dataLengthChanged(let link, _),
+            .subrateChanged(let link, _):
+            .holders(link)
+        case .linkReport(let link, _): .observers(link)
+        case .pairing(let link, _): .pairing(link)
+        case .centralConnected, .centralDisconnected: .servers
+        case .server(let event): event.owner.map { .client($0) } ?? .servers
+        case .channel(let event): event.audience
+        case .identityFound, .ambiguousIdentity, .malformedPacket: .log
+        }
+    }
+}
+
 /// The result of a successful operation.
 public enum HostResult: Equatable, Sendable {
     /// Done; there is no further result.

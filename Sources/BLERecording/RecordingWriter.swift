@@ -6,7 +6,7 @@ import Synchronization
 
 /// Records a run of the engine for replay: every packet, and every input with its time.
 ///
-/// The files hold keys and names; only their owner may read them. Existing files are kept until the first input.
+/// The files contain keys and names; only their owner may read them. Existing files stay as they are until the first input.
 public final class RecordingWriter: HostInputObserver {
     /// The files.
     public let files: RecordingFiles
@@ -52,7 +52,7 @@ public final class RecordingWriter: HostInputObserver {
         }
     }
 
-    /// Ends a recording without any input: the files keep their old content. Has no effect once something was written.
+    /// Ends a recording without any input: the files still have their old content. Has no effect once something was written.
     public func abandon() {
         state.withLock { state in
             guard !state.hasBegun else { return }
@@ -108,12 +108,12 @@ public final class RecordingWriter: HostInputObserver {
         guard !state.hasBegun else { return }
         state.hasBegun = true
         do throws(CaptureError) {
-            state.packets = try CaptureWriter(file: places[0].take(), format: .btsnoop)
+            state.packets = try CaptureWriter(file: places[0].detach(), format: .btsnoop)
         } catch {
             state.failure = .packets(path: files.packets, error)
             return
         }
-        state.inputs = LineFile(descriptor: places[1].take())
+        state.inputs = LineFile(descriptor: places[1].detach())
         if let header = state.header { write(header, into: &state) }
     }
 

@@ -61,13 +61,13 @@ public enum Replayer {
                 let expected = try reader.nextSentPacket()
                 outcome.packetCount += 1
                 if packet != expected {
-                    outcome.note(Mismatch(index: sentCount, time: now, expected: expected, sent: packet))
+                    outcome.record(Mismatch(index: sentCount, time: now, expected: expected, sent: packet))
                 }
                 sentCount += 1
             }
         }
         while let missing = try reader.nextSentPacket() {
-            outcome.note(Mismatch(index: sentCount, time: time, expected: missing, sent: nil))
+            outcome.record(Mismatch(index: sentCount, time: time, expected: missing, sent: nil))
             sentCount += 1
         }
         outcome.unreachedPacketCount = reader.unreachedPacketCount
@@ -78,7 +78,7 @@ public enum Replayer {
 }
 
 extension Replayer.Outcome {
-    mutating func note(_ mismatch: Replayer.Mismatch) {
+    mutating func record(_ mismatch: Replayer.Mismatch) {
         mismatchCount += 1
         firstMismatch = firstMismatch ?? mismatch
     }

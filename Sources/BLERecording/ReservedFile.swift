@@ -2,17 +2,17 @@ import BLEStateFiles
 import Glibc
 import Synchronization
 
-/// A file that will be written later: it is held open, and its content is kept until then.
+/// A file that will be written later: it is open, and its content stays until then.
 package final class ReservedFile: Sendable {
     private let path: String
     private let isNew: Bool
     /// Whether it is a regular file, not a pipe or a device.
     package let isRegular: Bool
-    /// Negative after `take()`.
+    /// Negative after `detach()`.
     private let descriptor: Mutex<Int32>
 
     /// Opens the file, or creates it; only its owner may read it.
-    /// - Parameter isSecret: whether it will hold keys: then it must be a regular file that only this user can access.
+    /// - Parameter isSecret: whether it will contain keys: then it must be a regular file that only this user can access.
     /// - Throws: `RecordingError.cannotWrite`, or `refused` if another user may have put the existing file there.
     package init(path: String, isSecret: Bool) throws(RecordingError) {
         self.path = path
@@ -31,7 +31,7 @@ package final class ReservedFile: Sendable {
     deinit { descriptor.withLock { if $0 >= 0 { close($0) } } }
 
     /// Empties the file and returns its descriptor, which the caller closes. Call it only once.
-    package func take() -> Int32 {
+    package func detach() -> Int32 {
         descriptor.withLock { descriptor in
             defer { descriptor = -1 }
             if isRegular { ftruncate(descriptor, 0) }

@@ -1,6 +1,8 @@
 import BLEAppLifecycle
 import BLEHost
 import BLEMessages
+import BLEPackets
+import MessageDrawing
 import Testing
 
 @Suite("Messages and their octets")
@@ -114,5 +116,75 @@ struct MessageOctetsTests {
         // Work of a newer daemon is left out.
         let wanted = try DaemonStatus.Adapter(octets: ([0x3A, 4] + unknown + [0x48, 3])[...])
         #expect(wanted.wanted.isEmpty && wanted.bonds == 3)
+    }
+
+    @Test("an alert of a kind that a newer daemon has is none to an app, and a connection to an operator")
+    func alertsOfNewerDaemon() throws {
+        let newer: [UInt8] = [0x08, 99]
+        #expect(try AppNotice(octets: ([0x1A, 2] + newer)[...]) == .unknown)
+        #expect(try AppNotice(octets: [0x1A, 0]) == .unknown)
+        let alert = Alert(id: AlertID(rawValue: 7), app: AppID(rawValue: "a"), kind: .connection, peripheral: nil)
+        let told = try OperatorAlert(octets: ([0x08, 7, 0x12, 1, UInt8(ascii: "a"), 0x1A, 2] + newer)[...])
+        #expect(told == OperatorAlert(alert))
+        for kind in Alert.Kind.allCases {
+            let known = AppNotice.alert(
+                Alert(id: AlertID(rawValue: 0), app: AppID(rawValue: ""), kind: kind, peripheral: nil))
+            #expect(try AppNotice(octets: known.encoded()[...]) == known)
+        }
+    }
+
+    @Test(
+        "an operator's request with a value that its field cannot have has an error as its answer",
+        arguments: [
+            // An address of more than 48 bits, one of a kind that there is not, and the number of an alert.
+            [0x42, 13, 0x72, 11, 0x09, 0, 0, 0, 0, 0, 0, 1, 0, 0x10, 0], [0x42, 4, 0x72, 2, 0x10, 9],
+            [0x42, 8, 0x52, 6, 0x08, 0x80, 0x80, 0x80, 0x80, 0x10],
+            // A text that is not UTF-8.
+            [0x42, 3, 0x12, 1, 0xFF],
+        ] as [[UInt8]])
+    func valuesOfOperators(octets: [UInt8]) throws {
+        #expect(try FromClient(octets: octets[...]) == .operatorRequest(.unknown))
+        // Octets that are no message end the connection all the same.
+        #expect(throws: MessageError.malformed) { try FromClient(octets: octets.dropLast()) }
+    }
+
+    @Test("the handle of a tool's request is refused if no attribute can have it")
+    func valuesOfTools() {
+        #expect(throws: MessageError.invalidField) {
+            try FromClient(octets: [0x12, 8, 0x08, 1, 0x3A, 4, 0x40, 0x80, 0x80, 0x04])
+        }
+    }
+
+    @Test("an app stays where it is if a newer version of it names another place")
+    func placesOfNewerApps() throws {
+        for place in [[9], [0xAC, 2]] as [[UInt8]] {
+            let content = [0x08] + place + [0x10, 3]
+            let octets = [0x2A, UInt8(content.count)] + content
+            #expect(try FromClient(octets: octets[...]) == .appMove(nil, tasks: 3))
+        }
+    }
+
+    @Test("a pairing that failed for a newer daemon's reason has failed")
+    func reasonsOfNewerDaemon() throws {
+        let octets: [UInt8] = [0x72, 13, 0x09, 1, 0, 0, 0, 0, 0, 0, 0, 0x32, 2, 0x08, 0x7F]
+        guard case .event(.pairing(_, .failed(.notAvailable))) = try FromDaemon(octets: octets[...]) else {
+            Issue.record("another event")
+            return
+        }
+    }
+
+    @Test("a discovery of an app may have more services than a request may name")
+    func manyServices() throws {
+        let services = (0..<825).map { BluetoothUUID(UInt16($0)) }
+        var content = AdvertisementContent()
+        content.serviceUUIDs = services
+        content.overflowServiceUUIDs = services
+        content.solicitedServiceUUIDs = services
+        let peer = PeripheralDescription(identifier: PeerIdentifier(high: 1, low: 2))
+        let event = FromDaemon.appEvent(AppEvent(.discovered(peer, content, rssi: -40), to: ManagerID(rawValue: 1)))
+        #expect(try FromDaemon(octets: event.encoded()[...]) == event)
+        let scan = FromClient.request(
+            ToolRequest(OperationID(rawValue: 1), .host(.radio(.scan(ScanRequest(serviceUUIDs: services))))))
+        #expect(throws: MessageError.invalidField) { try FromClient(octets: scan.encoded()[...]) }
     }
 }

@@ -1,5 +1,6 @@
 import BLEMessages
 import Glibc
+import MessageDrawing
 
 /// What Tools/Checks/messages asks of the codecs, a line each. Octets are hexadecimal.
 ///

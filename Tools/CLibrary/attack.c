@@ -40,6 +40,8 @@ static jelling_train train = {.size = sizeof train};
 static jelling_set_request advertised_set = {.size = sizeof advertised_set, .train = &train};
 static jelling_train_source source = {.identifier = 3};
 static jelling_train_request followed = {.size = sizeof followed, .sources = &source, .source_count = 1};
+static jelling_subevent_data subevent = {.subevent = 1, .response_slot_count = 1, .data = {octets, 4}};
+static jelling_train_response response = {.size = sizeof response, .subevent = 1, .data = {octets, 4}};
 static jelling_pace pace = {.size = sizeof pace, .busy = {12, 24, 0, 500}, .idle = {80, 120, 2, 500}};
 static jelling_parameter_policy policy = {.size = sizeof policy, .kind = JELLING_PARAMETERS_WITHIN, .minimum_interval = 6,
                                           .maximum_interval = 3200, .maximum_latency = 499,
@@ -156,6 +158,34 @@ static void wrong_sizes(void) {
     check(jelling_destroy(engine) == JELLING_OK, "jelling_destroy");
 }
 
+/* Trains with responses, in a library with them and in one that only has trains. `usual` and `right` are what a library
+   says to wrong and to right sets. */
+static void wrong_subevents(jelling_engine *engine, jelling_status usual, jelling_status right, jelling_operation *o) {
+    jelling_status refused = jelling_respond_in_train(engine, 77, NULL, 2, o);
+    check(refused == JELLING_ERROR_ARGUMENT || refused == JELLING_ERROR_UNSUPPORTED, "no response");
+    jelling_train_response longer = response;
+    longer.data.length = 248;
+    check(jelling_respond_in_train(engine, 77, &longer, 2, o) == refused, "a response with too much data");
+    longer = response, longer.size = 3;
+    check(jelling_respond_in_train(engine, 77, &longer, 2, o) == refused, "the size of a response");
+    jelling_subevent_data wrong = subevent;
+    wrong.data.length = 250;
+    check(jelling_send_subevents(engine, 77, &wrong, 1, 2, o) == refused, "a subevent with too much data");
+    check(jelling_send_subevents(engine, 77, NULL, 1, 2, o) == refused, "no subevent");
+    check(jelling_send_subevents(engine, 77, &subevent, SIZE_MAX, 2, o) == refused, "too many subevents");
+    jelling_status known = refused == JELLING_ERROR_ARGUMENT ? right : usual;
+    jelling_train_request chosen = followed;
+    chosen.subevents = octets, chosen.subevent_count = 3;
+    check(jelling_follow_train(engine, &chosen, 2, o) == known, "subevents of a train");
+    chosen.subevent_count = 129;
+    check(jelling_follow_train(engine, &chosen, 2, o) == usual, "too many subevents of a train");
+    chosen.subevents = NULL, chosen.subevent_count = 1;
+    check(jelling_follow_train(engine, &chosen, 2, o) == usual, "subevents that are missing");
+    train.subevent_count = 2, train.subevent_interval = 16;
+    check(jelling_advertise_set(engine, &advertised_set, 2, o) == known, "a train with subevents");
+    train.subevent_count = train.subevent_interval = 0;
+}
+
 /* What a library without sets and trains refuses before it looks at the arguments. */
 static void wrong_sets(jelling_engine *engine, jelling_operation *o) {
     jelling_status usual = jelling_advertise_set(engine, NULL, 2, o);
@@ -170,6 +200,12 @@ static void wrong_sets(jelling_engine *engine, jelling_operation *o) {
     check(jelling_advertise_set(engine, &wrong, 2, o) == usual, "the size of a set");
     check(jelling_follow_train(engine, &sources, 2, o) == usual, "too many trains");
     check(jelling_receive_trains(engine, 65578, &followed, 2, o) == usual, "trains of a link with sources");
+    /* A program that was built with an older header. */
+    jelling_status right = usual == JELLING_ERROR_ARGUMENT ? JELLING_OK : usual;
+    jelling_train_request older = followed;
+    older.size = offsetof(jelling_train_request, subevents);
+    check(jelling_follow_train(engine, &older, 2, o) == right, "an older train request");
+    wrong_subevents(engine, usual, right, o);
 }
 
 /* What a library without measurements refuses before it looks at the arguments, and paces, which it ignores. */
@@ -276,6 +312,8 @@ static void wrong_arguments(void) {
     REFUSED(jelling_set_subrate(engine, l, &too_many, 2, &o))
     jelling_connect_request on_what = connecting;
     on_what.phys = 8;
+    REFUSED(jelling_connect(engine, &on_what, 2, &o))
+    on_what = connecting, on_what.peer = address, on_what.enhanced_bearers = 6;
     REFUSED(jelling_connect(engine, &on_what, 2, &o))
     REFUSED(jelling_publish(engine, NULL, 2, &o))
     REFUSED(jelling_set_device_name(engine, NULL, 2, &o))

@@ -16,7 +16,9 @@
     CALL(jelling_change_advertising(e, 77, NULL, t, o))                                      \
     CALL(jelling_advertise_set(e, &advertised_set, t, o))                                    \
     CALL(jelling_change_set(e, 77, &advertised_set, t, o))                                   \
+    CALL(jelling_send_subevents(e, 77, &subevent, 1, t, o))                                  \
     CALL(jelling_follow_train(e, &followed, t, o))                                           \
+    CALL(jelling_respond_in_train(e, 77, &response, t, o))                                   \
     CALL(jelling_receive_trains(e, l, NULL, t, o))                                           \
     CALL(jelling_transfer_train(e, 77, l, 0x1234, t, o))                                     \
     CALL(jelling_exchange_mtu(e, l, 0, t, o))                                                \

@@ -1,8 +1,11 @@
 /*
  * Advertising sets and periodic trains through jelling.h, on a library that was built with them.
  *
- *   sets TRANSPORT advertise             two sets, the second with a train, until its standard input ends
- *   sets TRANSPORT follow ADDRESS SID    three packets of a train
+ *   sets TRANSPORT advertise              two sets, the second with a train, until its standard input ends
+ *   sets TRANSPORT follow ADDRESS SID     three packets of a train
+ *   sets TRANSPORT ask                    a train with two subevents, until three responses are there
+ *   sets TRANSPORT respond ADDRESS SID    follows its second subevent, and responds in the second slot, until its standard
+ *                                         input ends
  *
  * A line for each event on standard output.
  */
@@ -45,11 +48,45 @@ static void advertise(jelling_loop *loop) {
     submitted(loop, "set 2", jelling_advertise_set(jelling_loop_engine(loop), &periodic, now, &sets[1]));
 }
 
-static void follow(jelling_loop *loop) {
+static void follow(jelling_loop *loop, int is_responding) {
+    static const uint8_t second = 1;
     jelling_train_source source = {.identifier = (uint8_t)identifier};
     submitted(loop, "address", jelling_parse_address(address_text, &source.address));
     jelling_train_request request = {.size = sizeof request, .sources = &source, .source_count = 1};
+    if (is_responding) request.subevents = &second, request.subevent_count = 1;
     submitted(loop, "train", jelling_follow_train(jelling_loop_engine(loop), &request, jelling_loop_now(), &following));
+}
+
+static void ask(jelling_loop *loop) {
+    static uint8_t flags[] = {2, 1, 6};
+    jelling_address address;
+    jelling_parse_address("C0:DE:00:00:00:03/random", &address);
+    jelling_train train = {.size = sizeof train, .interval = 80, .subevent_count = 2, .subevent_interval = 40,
+                           .response_slot_delay = 4, .response_slot_spacing = 80, .response_slot_count = 2};
+    jelling_set_request request = {.size = sizeof request, .flags = JELLING_SET_HAS_IDENTIFIER, .data = {flags, 3},
+                                   .address = &address, .train = &train, .identifier = 6};
+    submitted(loop, "set", jelling_advertise_set(jelling_loop_engine(loop), &request, jelling_loop_now(), &sets[0]));
+}
+
+/* Data for the subevents that are asked for: their numbers. */
+static void send_subevents(jelling_loop *loop, const jelling_event *event) {
+    static uint8_t numbers[2] = {0, 1};
+    jelling_subevent_data data[2] = {{0}};
+    for (unsigned i = 0; i < event->subevents.count && i < 2; i++) {
+        uint8_t number = (event->subevents.first + i) % 2;
+        data[i] = (jelling_subevent_data){.subevent = number, .response_slot_count = 2, .data = {&numbers[number], 1}};
+    }
+    size_t count = event->subevents.count < 2 ? event->subevents.count : 2;
+    submitted(loop, "subevents", jelling_send_subevents(jelling_loop_engine(loop), sets[0], data, count, jelling_loop_now(), NULL));
+}
+
+static void respond(jelling_loop *loop, const jelling_event *event) {
+    static const uint8_t data[] = {0xA0, 0xA1};
+    if (!event->train_data.has_subevent) return fail(loop, "train", "its data are of no subevent");
+    jelling_train_response response = {.size = sizeof response, .event = event->train_data.event,
+                                       .subevent = event->train_data.subevent, .response_subevent = event->train_data.subevent,
+                                       .slot = 1, .data = {data, sizeof data}};
+    submitted(loop, "response", jelling_respond_in_train(jelling_loop_engine(loop), following, &response, jelling_loop_now(), NULL));
 }
 
 static void handle(void *context, jelling_loop *loop, const jelling_event *event) {
@@ -58,19 +95,30 @@ static void handle(void *context, jelling_loop *loop, const jelling_event *event
     jelling_operation stop;
     switch (event->kind) {
     case JELLING_EVENT_READY:
-        if (strcmp(role, "advertise")) follow(loop);
-        else advertise(loop);
+        if (!strcmp(role, "advertise")) advertise(loop);
+        else if (!strcmp(role, "ask")) ask(loop);
+        else follow(loop, !strcmp(role, "respond"));
         break;
     case JELLING_EVENT_SET_STARTED: printf("started %d\n", number_of(event->operation)); break;
     case JELLING_EVENT_SET_STOPPED: printf("stopped %d\n", number_of(event->operation)); break;
     case JELLING_EVENT_SET_CONNECTED: printf("connected %d\n", number_of(event->operation)); break;
     case JELLING_EVENT_TRAIN_FOUND:
         jelling_format_address(&event->train.address, text, sizeof text);
-        printf("found %s/%u interval %u\n", text, event->train.identifier, event->train.interval);
+        printf("found %s/%u interval %u subevents %u\n", text, event->train.identifier, event->train.interval,
+               event->train.subevent_count);
         break;
     case JELLING_EVENT_TRAIN_DATA:
         printf("train ");
         for (size_t i = 0; i < event->train_data.data.length; i++) printf("%02x", event->train_data.data.data[i]);
+        printf("\n");
+        if (!strcmp(role, "respond")) respond(loop, event);
+        else if (++packets == 3) jelling_stop(jelling_loop_engine(loop), jelling_loop_now(), &stop);
+        break;
+    case JELLING_EVENT_SUBEVENTS_REQUESTED: send_subevents(loop, event); break;
+    case JELLING_EVENT_SLOT_RESPONSE:
+        if (!event->slot_response.has_data) break;
+        printf("response %u/%u ", event->slot_response.subevent, event->slot_response.slot);
+        for (size_t i = 0; i < event->slot_response.data.length; i++) printf("%02x", event->slot_response.data.data[i]);
         printf("\n");
         if (++packets == 3) jelling_stop(jelling_loop_engine(loop), jelling_loop_now(), &stop);
         break;
@@ -105,7 +153,7 @@ int main(int count, char **arguments) {
         printf("failed: %s\n", jelling_loop_error());
         return 1;
     }
-    if (count == 3) jelling_loop_watch(loop, STDIN_FILENO, ended, NULL);
+    if (!strcmp(role, "advertise") || !strcmp(role, "respond")) jelling_loop_watch(loop, STDIN_FILENO, ended, NULL);
     int status = jelling_loop_run(loop);
     jelling_loop_close(loop);
     return status ? 1 : 0;

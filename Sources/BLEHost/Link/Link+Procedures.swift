@@ -89,9 +89,7 @@ extension Link {
         switch procedure {
         case .readRemoteVersion: remoteVersion.map { .remoteVersion($0) }
         case .readRemoteFeatures: remoteFeatures.map { .remoteFeatures($0) }
-        case .readRSSI, .updateParameters, .setDataLength, .readPHY, .setPHY, .setSubrate, .readTransmitPower,
-            .readRemoteTransmitPower, .reportTransmitPower, .monitorPathLoss, .setAuthenticatedPayloadTimeout:
-            nil
+        default: nil
         }
     }
 

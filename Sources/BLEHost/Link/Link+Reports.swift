@@ -35,9 +35,8 @@ extension Link {
                 WriteAuthenticatedPayloadTimeout(
                     connectionHandle: handle, timeout: UInt16(clamping: timeout.rawValue / 10_000)), purpose: purpose,
                 of: client)
-        case .readRSSI, .readRemoteVersion, .readRemoteFeatures, .updateParameters, .setDataLength, .readPHY, .setPHY,
-            .setSubrate:
-            break
+        // Of the other rooms.
+        default: break
         }
     }
 

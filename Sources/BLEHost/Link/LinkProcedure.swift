@@ -34,6 +34,16 @@ public enum LinkProcedure: Equatable, Sendable {
     /// controllers exchange a ping in time (Core 5.4, Vol 6, Part B, 5.1.12).
     case setAuthenticatedPayloadTimeout(Microseconds)
 
+    /// Whether it changes how the link works, for all that use it. A new procedure states it here.
+    public var changesLink: Bool {
+        switch self {
+        case .updateParameters, .setDataLength, .setPHY, .setSubrate: true
+        case .readRSSI, .readRemoteVersion, .readRemoteFeatures, .readPHY, .readTransmitPower, .readRemoteTransmitPower,
+            .reportTransmitPower, .monitorPathLoss, .setAuthenticatedPayloadTimeout:
+            false
+        }
+    }
+
     /// The HCI command for the procedure. A peripheral may have to ask the central over L2CAP instead, and not every
     /// call reaches the controller: what is already known is not read again.
     var opcode: HCIOpcode {

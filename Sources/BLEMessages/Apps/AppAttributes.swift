@@ -48,9 +48,9 @@ extension RemoteService: Message {
         try c.field(2, "uuid", &it.uuid)
         try c.field(3, "is_primary", &it.isPrimary)
         try c.field(4, "end_handle", &it.endHandle)
-        try c.field(5, "included_services", as: "AppNumbers", (1, "numbers"), &it.includedServices)
+        try c.field(5, "included_services", as: "AppNumbers", "numbers", &it.includedServices)
         try c.field(
-            6, "characteristics", as: "AppRemoteCharacteristics", (1, "characteristics"), &it.characteristics)
+            6, "characteristics", as: "AppRemoteCharacteristics", "characteristics", &it.characteristics)
     }
 }
 
@@ -64,7 +64,7 @@ extension RemoteCharacteristic: Message {
         try c.field(2, "uuid", &it.uuid)
         try c.field(3, "properties", &it.properties)
         try c.field(4, "is_notifying", &it.isNotifying)
-        try c.field(5, "descriptors", as: "AppRemoteDescriptors", (1, "descriptors"), &it.descriptors)
+        try c.field(5, "descriptors", as: "AppRemoteDescriptors", "descriptors", &it.descriptors)
         try c.field(6, "value_handle", &it.valueHandle)
         try c.field(7, "end_handle", &it.endHandle)
         try c.field(8, "configuration", &it.configuration)

@@ -30,88 +30,75 @@ extension ClientEvent: Choice {
             if case .willRestorePeripheral(let restored) = $0 { restored } else { nil }
         }
         try c.option(
-            4, "state_changed", as: "AppState", &it, Self.stateChanged, (1, "state"), (2, "authorization")
+            4, "state_changed", as: "AppState", &it, Self.stateChanged, "state", "authorization"
         ) { if case .stateChanged(let state, let authorization) = $0 { (state, authorization) } else { nil } }
-        try c.option(5, "state_passed", &it, Self.statePassed) {
-            if case .statePassed(let state) = $0 { state } else { nil }
-        }
-        try c.option(6, "events_lost", &it, Self.eventsLost) {
-            if case .eventsLost(let count) = $0 { count } else { nil }
-        }
+        try c.option(5, "state_passed", &it, Self.statePassed) { if case .statePassed(let a) = $0 { a } else { nil } }
+        try c.option(6, "events_lost", &it, Self.eventsLost) { if case .eventsLost(let a) = $0 { a } else { nil } }
         try c.option(
             7, "discovered", &it, { (it: AppDiscovered) in .discovered(it.peripheral, it.content, rssi: it.rssi) },
             {
                 guard case .discovered(let peripheral, let content, let rssi) = $0 else { return nil }
                 return AppDiscovered(peripheral: peripheral, content: content, rssi: rssi)
             })
-        try c.option(8, "connected", as: "AppConnected", &it, Self.connected, (1, "peripheral"), (2, "limits")) {
+        try c.option(8, "connected", as: "AppConnected", &it, Self.connected, "peripheral", "limits") {
             if case .connected(let peripheral, let limits) = $0 { (peripheral, limits) } else { nil }
         }
         try c.option(
-            9, "connection_failed", as: "AppConnectionFailed", &it, Self.connectionFailed, (1, "peer"), (2, "error")
+            9, "connection_failed", as: "AppConnectionFailed", &it, Self.connectionFailed, "peer", "error"
         ) { if case .connectionFailed(let peer, let error) = $0 { (peer, error) } else { nil } }
         try c.option(
-            10, "disconnected", as: "AppDisconnected", &it, Self.disconnected, (1, "peer"), (2, "error"),
-            (3, "microseconds"), (4, "is_reconnecting")
+            10, "disconnected", as: "AppDisconnected", &it, Self.disconnected, "peer", "error",
+            "microseconds", "is_reconnecting"
         ) { if case .disconnected(let peer, let a, let b, let c) = $0 { (peer, a, b, c) } else { nil } }
         try c.option(
-            11, "connection_event", as: "AppConnectionEvent", &it, Self.connectionEvent, (1, "peripheral"),
-            (2, "is_connected")
-        ) { if case .connectionEvent(let peripheral, let isConnected) = $0 { (peripheral, isConnected) } else { nil } }
-        try c.option(12, "retrieved", as: "AppRetrieved", &it, Self.retrieved, (1, "query"), (2, "peripherals")) {
+            11, "connection_event", as: "AppConnectionEvent", &it, Self.connectionEvent, "peripheral", "is_connected",
+            from: { if case .connectionEvent(let a, let b) = $0 { (a, b) } else { nil } })
+        try c.option(12, "retrieved", as: "AppRetrieved", &it, Self.retrieved, "query", "peripherals") {
             if case .retrieved(let query, let peripherals) = $0 { (query, peripherals) } else { nil }
         }
         var isKnown = true
         try c.option(
             13, "peripheral", &it, { (it: AppPeripheralEvent) in it.clientEvent(&isKnown) },
-            {
-                if case .peripheral(let peer, let event) = $0 {
-                    AppPeripheralEvent(peer: peer, event: event)
-                } else {
-                    nil
-                }
-            })
-        try c.option(14, "service_added", as: "AppServiceAdded", &it, Self.serviceAdded, (1, "service"), (2, "error")) {
+            { if case .peripheral(let a, let b) = $0 { AppPeripheralEvent(peer: a, event: b) } else { nil } })
+        try c.option(14, "service_added", as: "AppServiceAdded", &it, Self.serviceAdded, "service", "error") {
             if case .serviceAdded(let service, let error) = $0 { (service, error) } else { nil }
         }
-        try c.option(15, "advertising_started", as: "AppEnded", &it, Self.advertisingStarted, (1, "error")) {
+        try c.option(15, "advertising_started", as: "AppEnded", &it, Self.advertisingStarted, "error") {
             if case .advertisingStarted(let error) = $0 { .some(error) } else { nil }
         }
-        try c.option(16, "read_request", &it, Self.readRequest) {
-            if case .readRequest(let request) = $0 { request } else { nil }
-        }
-        try c.option(17, "write_requests", &it, Self.writeRequests) {
-            if case .writeRequests(let group) = $0 { group } else { nil }
-        }
+        try c.option(16, "read_request", &it, Self.readRequest) { if case .readRequest(let a) = $0 { a } else { nil } }
+        try c.option(
+            17, "write_requests", &it, Self.writeRequests, { if case .writeRequests(let a) = $0 { a } else { nil } })
         try c.option(
             18, "subscribed", as: "AppSubscription", &it,
-            { .subscribed($1, characteristic: $0) }, (1, "characteristic"), (2, "central"),
-            { if case .subscribed(let central, let characteristic) = $0 { (characteristic, central) } else { nil } })
+            { .subscribed($1, characteristic: $0) }, "characteristic", "central",
+            from: {
+                if case .subscribed(let central, let characteristic) = $0 { (characteristic, central) } else { nil }
+            })
         try c.option(
             19, "unsubscribed", as: "AppSubscription", &it,
-            { .unsubscribed($1, characteristic: $0) }, (1, "characteristic"), (2, "central"),
-            { if case .unsubscribed(let central, let characteristic) = $0 { (characteristic, central) } else { nil } })
+            { .unsubscribed($1, characteristic: $0) }, "characteristic", "central",
+            from: {
+                if case .unsubscribed(let central, let characteristic) = $0 { (characteristic, central) } else { nil }
+            })
         try c.option(20, "ready_to_update", &it, .readyToUpdateSubscribers) {
             if case .readyToUpdateSubscribers = $0 { true } else { false }
         }
         try c.option(
-            21, "update_queued", as: "AppUpdateQueued", &it, Self.updateQueued, (1, "query"), (2, "is_queued")
+            21, "update_queued", as: "AppUpdateQueued", &it, Self.updateQueued, "query", "is_queued"
         ) { if case .updateQueued(let query, let isQueued) = $0 { (query, isQueued) } else { nil } }
         try c.option(
-            22, "channel_published", as: "AppChannelPublished", &it, Self.channelPublished, (1, "psm"), (2, "error")
+            22, "channel_published", as: "AppChannelPublished", &it, Self.channelPublished, "psm", "error"
         ) { if case .channelPublished(let psm, let error) = $0 { (psm, error) } else { nil } }
         try c.option(
-            23, "channel_unpublished", as: "AppChannelPublished", &it, Self.channelUnpublished, (1, "psm"), (2, "error")
+            23, "channel_unpublished", as: "AppChannelPublished", &it, Self.channelUnpublished, "psm", "error"
         ) { if case .channelUnpublished(let psm, let error) = $0 { (psm, error) } else { nil } }
         try c.option(
-            24, "channel_accepted", as: "AppChannelAccepted", &it, Self.channelAccepted, (1, "channel"), (2, "psm"),
-            (3, "central")
-        ) { if case .channelAccepted(let id, let psm, let central) = $0 { (id, psm, central) } else { nil } }
+            24, "channel_accepted", as: "AppChannelAccepted", &it, Self.channelAccepted, "channel", "psm", "central",
+            from: { if case .channelAccepted(let id, let psm, let central) = $0 { (id, psm, central) } else { nil } })
         try c.option(
             25, "channel", &it, { (it: AppChannelEvent) in it.clientEvent(&isKnown) },
-            {
-                if case .channel(let id, let event) = $0 { AppChannelEvent(channel: id, event: event) } else { nil }
-            })
+            { if case .channel(let id, let event) = $0 { AppChannelEvent(channel: id, event: event) } else { nil } })
         if !isKnown { c.isChosen = false }
     }
 }
@@ -121,7 +108,7 @@ extension ClientChannelEvent: Choice {
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(2, "received", &it, Self.received) { if case .received(let octets) = $0 { octets } else { nil } }
         try c.option(3, "can_send", &it, Self.canSend) { if case .canSend(let count) = $0 { count } else { nil } }
-        try c.option(4, "closed", as: "AppEnded", &it, Self.closed, (1, "error")) {
+        try c.option(4, "closed", as: "AppEnded", &it, Self.closed, "error") {
             if case .closed(let error) = $0 { .some(error) } else { nil }
         }
     }
@@ -159,9 +146,10 @@ struct AppDiscovered: Message {
         try c.field(3, "local_name", &fields.localName)
         try c.field(4, "manufacturer_data", &fields.manufacturerData)
         try c.field(5, "service_data", &fields.serviceData)
-        try c.field(6, "services", &fields.serviceUUIDs)
-        try c.field(7, "overflow_services", &fields.overflowServiceUUIDs)
-        try c.field(8, "solicited_services", &fields.solicitedServiceUUIDs)
+        // An extended advertisement has room for more services than a request may name.
+        try c.field(6, "services", &fields.serviceUUIDs, atMost: .max)
+        try c.field(7, "overflow_services", &fields.overflowServiceUUIDs, atMost: .max)
+        try c.field(8, "solicited_services", &fields.solicitedServiceUUIDs, atMost: .max)
         try c.field(9, "tx_power", &fields.txPower)
         try c.field(10, "is_connectable", &fields.isConnectable)
         try c.field(11, "microseconds", &fields.microseconds)

@@ -14,7 +14,7 @@ public enum AppNotice: Choice, Hashable, Sendable {
     case extended(Bool)
     /// How long the app may still run, in milliseconds, in the background; the greatest number: nothing limits it.
     case remaining(UInt32)
-    /// A notice of a newer daemon.
+    /// A notice of a newer daemon, or an alert of a kind that this version does not know.
     case unknown
 
     public static var blank: Self { .unknown }
@@ -24,31 +24,33 @@ public enum AppNotice: Choice, Hashable, Sendable {
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(1, "log", &it, Self.log) { if case .log(let line) = $0 { line } else { nil } }
         try c.option(2, "expiring", &it, .expiring)
-        try c.option(3, "alert", &it, Self.alert) { if case .alert(let alert) = $0 { alert } else { nil } }
+        try c.option(
+            3, "alert", &it, { (it: AppAlert) in it.isKnown ? .alert(it.alert) : .unknown },
+            { if case .alert(let alert) = $0 { AppAlert(alert: alert) } else { nil } })
         try c.option(4, "extended", &it, Self.extended) { if case .extended(let isIt) = $0 { isIt } else { nil } }
         try c.option(5, "remaining", &it, Self.remaining) { if case .remaining(let span) = $0 { span } else { nil } }
     }
 }
 
-/// Its identifier and its app are not part of the message.
-extension Alert: Message {
-    public static var blank: Self { Self(id: .blank, app: .blank, kind: .blank, peripheral: nil) }
-    public static var schemaName: String { "AppAlert" }
-    public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        try c.field(1, "kind", &it.kind)
-        var (peer, name) = (it.peripheral?.identifier, it.peripheral?.name)
+/// An alert without its identifier and its app.
+struct AppAlert: Message {
+    var alert: Alert
+    /// Whether this version knows the kind. Otherwise a newer daemon has added it, and `alert` is one of a connection.
+    var isKnown = true
+
+    static var blank: Self { Self(alert: Alert(id: .blank, app: .blank, kind: .connection, peripheral: nil)) }
+    static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
+        let kinds = Alert.Kind.allCases
+        var kind = (kinds.firstIndex(of: it.alert.kind) ?? 0) + 1
+        try c.field(1, "kind", &kind)
+        var (peer, name) = (it.alert.peripheral?.identifier, it.alert.peripheral?.name)
         try c.field(2, "peer", emptyIsNil: &peer)
         try c.field(3, "name", &name)
-        if C.reads { it.peripheral = peer.map { PeripheralDescription(identifier: $0, name: name) } }
+        guard C.reads else { return }
+        it.isKnown = 1...kinds.count ~= kind
+        it.alert.kind = it.isKnown ? kinds[kind - 1] : .connection
+        it.alert.peripheral = peer.map { PeripheralDescription(identifier: $0, name: name) }
     }
-}
-
-/// From 1; one of a newer daemon is shown as a connection.
-extension Alert.Kind: Scalar {
-    public static var blank: Self { .connection }
-    public static var type: ScalarType { .uint32 }
-    public var bits: UInt64 { UInt64((Self.allCases.firstIndex(of: self) ?? 0) + 1) }
-    public init?(bits: UInt64) { self = Self.allCases.first { $0.bits == bits } ?? .connection }
 }
 
 /// The progress of a pairing.
@@ -72,7 +74,7 @@ public struct AppPairing: Message, Equatable, Sendable {
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.field(1, "peer", &it.peer)
         try c.field(2, "name", &it.name)
-        guard try c.takes(3, "progress", .plain, isSet: true) else { return }
+        guard try c.hasField(3, "progress", .plain, isSet: true) else { return }
         try c.nested(3, "progress", "PairingProgress") { c throws(MessageError) in
             try c.field(1, "link", &it.link)
             try c.choice(&it.event)

@@ -14,7 +14,7 @@ extension RestoredRemotePeripheral: Message {
     public static var schemaName: String { "AppRestoredRemote" }
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.field(1, "peripheral", &it.description)
-        try c.field(2, "services", as: "AppRemoteServices", (1, "services"), &it.services)
+        try c.field(2, "services", as: "AppRemoteServices", "services", &it.services)
         try c.field(3, "limits", &it.writeLimits)
     }
 }

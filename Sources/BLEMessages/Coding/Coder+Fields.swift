@@ -1,15 +1,15 @@
 extension Coder {
-    /// A list in a message of its own, so that an empty one differs from none.
+    /// A list in a separate message, so that an empty one differs from none.
     mutating func field<V: SingleValue>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ key: FieldKey,
         _ values: inout [V]?
     ) throws(MessageError) {
-        guard try takes(number, name, .optional, isSet: values != nil) else {
+        guard try hasField(number, name, .optional, isSet: values != nil) else {
             if Self.reads { values = nil }
             return
         }
         var content = values ?? []
-        try nested(number, name, type()) { c throws(MessageError) in try c.field(key.0, key.1, &content) }
+        try nested(number, name, type()) { c throws(MessageError) in try c.field(1, key.name, &content) }
         if Self.reads { values = content }
     }
 
@@ -18,7 +18,7 @@ extension Coder {
         _ number: Int, _ name: StaticString, emptyIsNil value: inout V?
     ) throws(MessageError) {
         var octets = value?.messageOctets ?? []
-        guard try takes(number, name, .plain, isSet: Self.reads || !octets.isEmpty) else { return }
+        guard try hasField(number, name, .plain, isSet: Self.reads || !octets.isEmpty) else { return }
         octets = Array(try self.octets(number, name, octets, isText: V.isText))
         guard Self.reads else { return }
         value = octets.isEmpty ? nil : V(messageOctets: octets[...])
@@ -41,7 +41,7 @@ extension Coder {
         while true {
             try options(&content, &self)
             if isChosen { break }
-            guard try looksFurther() else { break }
+            guard try repeatsChoice() else { break }
         }
         if Self.reads { value = isChosen ? content : nil }
         isChosen = outer

@@ -1,5 +1,11 @@
-/// The number and the name of a field.
-public typealias FieldKey = (Int, StaticString)
+/// The name of a field of a case. Its number is its place among the fields, if the key states none.
+public struct FieldKey: ExpressibleByStringLiteral {
+    let number: Int?
+    let name: StaticString
+
+    @inline(__always) public init(stringLiteral name: StaticString) { (number, self.name) = (nil, name) }
+    @inline(__always) init(_ number: Int, _ name: StaticString) { (self.number, self.name) = (number, name) }
+}
 
 extension Coder {
     /// A case without a value; in the schema it is a message without fields.
@@ -8,7 +14,7 @@ extension Coder {
     public mutating func option<T>(
         _ number: Int, _ name: StaticString, _ it: inout T, _ value: T, _ isIt: (T) -> Bool
     ) throws(MessageError) {
-        guard try takes(number, name, .option, isSet: !Self.reads && isIt(it)) else { return }
+        guard try hasField(number, name, .option, isSet: !Self.reads && isIt(it)) else { return }
         try nested(number, name, "Nothing") { _ in }
         if Self.reads { it = value }
     }
@@ -28,7 +34,7 @@ extension Coder {
         _ content: (T) -> V?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? V.blank
         try V.codeValue(number, name, &value, &self)
         if Self.reads { it = try make(value) }
@@ -49,18 +55,25 @@ extension Coder {
         if outer { isChosen = true }
     }
 
+    /// A field of a case.
+    /// - Parameter place: its place among the fields.
+    @inline(__always)
+    private mutating func field<V: FieldValue>(_ key: FieldKey, _ place: Int, _ value: inout V) throws(MessageError) {
+        try field(key.number ?? place, key.name, &value)
+    }
+
     /// A case with one value that is the field of a message `type`.
     @inline(__always)
     public mutating func option<T, A: FieldValue>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
         _ make: (A) throws(MessageError) -> T, _ a: FieldKey,
-        _ content: (T) -> A?
+        from content: (T) -> A?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? A.blank
         try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value)
+            try coder.field(a, 1, &value)
         }
         if Self.reads { it = try make(value) }
     }
@@ -70,14 +83,14 @@ extension Coder {
     public mutating func option<T, A: FieldValue, B: FieldValue>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
         _ make: (A, B) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey,
-        _ content: (T) -> (A, B)?
+        from content: (T) -> (A, B)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? (A.blank, B.blank)
         try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
-            try coder.field(b.0, b.1, &value.1)
+            try coder.field(a, 1, &value.0)
+            try coder.field(b, 2, &value.1)
         }
         if Self.reads { it = try make(value.0, value.1) }
     }
@@ -87,15 +100,15 @@ extension Coder {
     public mutating func option<T, A: FieldValue, B: FieldValue, C: FieldValue>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
         _ make: (A, B, C) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey,
-        _ content: (T) -> (A, B, C)?
+        from content: (T) -> (A, B, C)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? (A.blank, B.blank, C.blank)
         try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
-            try coder.field(b.0, b.1, &value.1)
-            try coder.field(c.0, c.1, &value.2)
+            try coder.field(a, 1, &value.0)
+            try coder.field(b, 2, &value.1)
+            try coder.field(c, 3, &value.2)
         }
         if Self.reads { it = try make(value.0, value.1, value.2) }
     }
@@ -105,16 +118,16 @@ extension Coder {
     public mutating func option<T, A: FieldValue, B: FieldValue, C: FieldValue, D: FieldValue>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
         _ make: (A, B, C, D) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey, _ d: FieldKey,
-        _ content: (T) -> (A, B, C, D)?
+        from content: (T) -> (A, B, C, D)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? (A.blank, B.blank, C.blank, D.blank)
         try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
-            try coder.field(b.0, b.1, &value.1)
-            try coder.field(c.0, c.1, &value.2)
-            try coder.field(d.0, d.1, &value.3)
+            try coder.field(a, 1, &value.0)
+            try coder.field(b, 2, &value.1)
+            try coder.field(c, 3, &value.2)
+            try coder.field(d, 4, &value.3)
         }
         if Self.reads { it = try make(value.0, value.1, value.2, value.3) }
     }
@@ -125,17 +138,17 @@ extension Coder {
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
         _ make: (A, B, C, D, E) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey, _ d: FieldKey,
         _ e: FieldKey,
-        _ content: (T) -> (A, B, C, D, E)?
+        from content: (T) -> (A, B, C, D, E)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? (A.blank, B.blank, C.blank, D.blank, E.blank)
         try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
-            try coder.field(b.0, b.1, &value.1)
-            try coder.field(c.0, c.1, &value.2)
-            try coder.field(d.0, d.1, &value.3)
-            try coder.field(e.0, e.1, &value.4)
+            try coder.field(a, 1, &value.0)
+            try coder.field(b, 2, &value.1)
+            try coder.field(c, 3, &value.2)
+            try coder.field(d, 4, &value.3)
+            try coder.field(e, 5, &value.4)
         }
         if Self.reads { it = try make(value.0, value.1, value.2, value.3, value.4) }
     }
@@ -148,18 +161,18 @@ extension Coder {
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
         _ make: (A, B, C, D, E, F) throws(MessageError) -> T, _ a: FieldKey, _ b: FieldKey, _ c: FieldKey,
         _ d: FieldKey, _ e: FieldKey, _ f: FieldKey,
-        _ content: (T) -> (A, B, C, D, E, F)?
+        from content: (T) -> (A, B, C, D, E, F)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? (A.blank, B.blank, C.blank, D.blank, E.blank, F.blank)
         try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
-            try coder.field(b.0, b.1, &value.1)
-            try coder.field(c.0, c.1, &value.2)
-            try coder.field(d.0, d.1, &value.3)
-            try coder.field(e.0, e.1, &value.4)
-            try coder.field(f.0, f.1, &value.5)
+            try coder.field(a, 1, &value.0)
+            try coder.field(b, 2, &value.1)
+            try coder.field(c, 3, &value.2)
+            try coder.field(d, 4, &value.3)
+            try coder.field(e, 5, &value.4)
+            try coder.field(f, 6, &value.5)
         }
         if Self.reads { it = try make(value.0, value.1, value.2, value.3, value.4, value.5) }
     }
@@ -168,13 +181,13 @@ extension Coder {
     @inline(__always)
     public mutating func option<T, A: FieldValue, B: Message>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (A, B) throws(MessageError) -> T, _ a: FieldKey, rest content: (T) -> (A, B)?
+        _ make: (A, B) throws(MessageError) -> T, _ key: FieldKey, rest content: (T) -> (A, B)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
-        guard try takes(number, name, .option, isSet: set != nil) else { return }
+        guard try hasField(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? (A.blank, B.blank)
         try nested(number, name, type()) { coder throws(MessageError) in
-            try coder.field(a.0, a.1, &value.0)
+            try coder.field(1, key.name, &value.0)
             try B.describe(&value.1, &coder)
         }
         if Self.reads { it = try make(value.0, value.1) }

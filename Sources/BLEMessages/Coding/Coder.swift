@@ -13,7 +13,7 @@ public protocol Coder {
 
     /// Whether there is a value for the field, which is coded next.
     /// - Parameter isSet: whether a writing coder has a value.
-    mutating func takes(
+    mutating func hasField(
         _ number: Int, _ name: StaticString, _ presence: Presence, isSet: Bool
     ) throws(MessageError) -> Bool
     /// - Returns: what was read.
@@ -38,7 +38,7 @@ public protocol Coder {
     mutating func endList()
     /// After a choice of which no case was coded.
     /// - Returns: whether its cases have to be coded once more.
-    mutating func looksFurther() throws(MessageError) -> Bool
+    mutating func repeatsChoice() throws(MessageError) -> Bool
     /// Whether fields are coded that only recordings have.
     var isRecording: Bool { get }
     /// Fields that a revision of the protocol added.
@@ -53,7 +53,7 @@ extension Coder {
         _ number: Int, _ name: StaticString, _ type: ScalarType?, count: Int
     ) {}
     @inline(__always) public mutating func endList() {}
-    @inline(__always) public mutating func looksFurther() -> Bool { false }
+    @inline(__always) public mutating func repeatsChoice() -> Bool { false }
     @inline(__always)
     public mutating func since(
         _ revision: UInt32, _ fields: (inout Self) throws(MessageError) -> Void
@@ -106,7 +106,7 @@ extension Coder {
     public mutating func field<V: Scalar>(
         _ number: Int, _ name: StaticString, _ value: inout V?, nilAs none: UInt64
     ) throws(MessageError) {
-        guard try takes(number, name, .plain, isSet: Self.reads || (value?.bits ?? none) != 0) else { return }
+        guard try hasField(number, name, .plain, isSet: Self.reads || (value?.bits ?? none) != 0) else { return }
         let bits = try scalar(number, name, Self.reads ? 0 : value?.bits ?? none, V.type)
         guard Self.reads else { return }
         value = V(bits: bits)
@@ -118,7 +118,7 @@ extension Coder {
     public mutating func field<V: Scalar>(
         fixed number: Int, _ name: StaticString, _ value: inout V
     ) throws(MessageError) {
-        guard try takes(number, name, .plain, isSet: Self.reads || !value.isZero) else { return }
+        guard try hasField(number, name, .plain, isSet: Self.reads || !value.isZero) else { return }
         let bits = try scalar(number, name, Self.reads ? 0 : value.bits, .fixed64)
         guard Self.reads else { return }
         guard let read = V(bits: bits) else { throw .invalidField }
@@ -146,7 +146,7 @@ extension Coder {
     public mutating func setting<V: SingleValue>(
         _ number: Int, _ name: StaticString, _ value: inout V
     ) throws(MessageError) {
-        guard try takes(number, name, .optional, isSet: true) else { return }
+        guard try hasField(number, name, .optional, isSet: true) else { return }
         try V.codeValue(number, name, &value, &self)
     }
 
@@ -154,14 +154,19 @@ extension Coder {
     @inline(__always)
     public mutating func choice<V: Choice>(_ value: inout V) throws(MessageError) {
         while try !hasCase(&value) {
-            guard try looksFurther() else { throw .invalidField }
+            guard try repeatsChoice() else { throw .invalidField }
         }
     }
 
     /// The same, where one value has no field.
     @inline(__always)
     public mutating func choice<V: Choice>(_ value: inout V, else absent: V) throws(MessageError) {
-        if try !hasCase(&value), Self.reads { value = absent }
+        while try !hasCase(&value) {
+            guard try repeatsChoice() else {
+                if Self.reads { value = absent }
+                return
+            }
+        }
     }
 
     @inline(__always)

@@ -14,7 +14,7 @@ extension Optional: FieldValue where Wrapped: SingleValue {
     public static func codeField<C: Coder>(
         _ number: Int, _ name: StaticString, _ value: inout Self, _ coder: inout C
     ) throws(MessageError) {
-        guard try coder.takes(number, name, .optional, isSet: value != nil) else {
+        guard try coder.hasField(number, name, .optional, isSet: value != nil) else {
             if C.reads { value = nil }
             return
         }

@@ -14,7 +14,7 @@ public struct MessageJSONReader: Coder {
 
     public init(_ object: JSONValue) { self.object = object }
 
-    public mutating func takes(
+    public mutating func hasField(
         _ number: Int, _ name: StaticString, _ presence: Presence, isSet: Bool
     ) throws(MessageError) -> Bool {
         value = presence == .repeated ? elements.popLast() : object[name.description]

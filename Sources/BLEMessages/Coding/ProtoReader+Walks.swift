@@ -36,7 +36,7 @@ extension ProtoReader {
 
     /// - Returns: whether the list has one more element.
     @inline(never)
-    mutating func takesElement(of list: Int) throws(MessageError) -> Bool {
+    mutating func hasElement(of list: Int) throws(MessageError) -> Bool {
         if packedEnd > 0 {
             if at < packedEnd { return true }
             packedEnd = 0
@@ -60,7 +60,7 @@ extension ProtoReader {
     }
 
     /// After a value in a message without order.
-    mutating func note() { scope.elements = at }
+    mutating func endElement() { scope.elements = at }
 
     mutating func skipValue() throws(MessageError) {
         switch wireType {
@@ -73,7 +73,7 @@ extension ProtoReader {
         guard at <= scope.end else { throw .malformed }
     }
 
-    public mutating func looksFurther() throws(MessageError) -> Bool {
+    public mutating func repeatsChoice() throws(MessageError) -> Bool {
         guard scope.isOrdered, number != .max else { return false }
         try skipValue()
         try advance()

@@ -31,7 +31,7 @@ public struct ProtoReader: Coder {
         var isPackable = false
         /// The present list.
         var list = 0
-        /// In a message without order, where the next element is looked for.
+        /// In a message without order, where the search for the next element begins.
         var elements = 0
     }
 
@@ -89,7 +89,7 @@ public struct ProtoReader: Coder {
     /// Goes to the next field, after the value of one.
     @inline(never)
     mutating func advance() throws(MessageError) {
-        guard scope.isOrdered else { return note() }
+        guard scope.isOrdered else { return endElement() }
         guard at < scope.end else {
             number = .max
             return
@@ -108,12 +108,12 @@ public struct ProtoReader: Coder {
     }
 
     @inline(__always)
-    public mutating func takes(
+    public mutating func hasField(
         _ wanted: Int, _ name: StaticString, _ presence: Presence, isSet: Bool
     ) throws(MessageError) -> Bool {
         if presence == .repeated {
             isAbsent = false
-            return try takesElement(of: wanted)
+            return try hasElement(of: wanted)
         }
         if presence == .option {
             // The cases of a choice may come in any order; what is before them is skipped afterwards.

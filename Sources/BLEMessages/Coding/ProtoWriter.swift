@@ -33,7 +33,7 @@ public struct ProtoWriter: Coder {
     }
 
     @inline(__always)
-    public mutating func takes(_ number: Int, _ name: StaticString, _ presence: Presence, isSet: Bool) -> Bool {
+    public mutating func hasField(_ number: Int, _ name: StaticString, _ presence: Presence, isSet: Bool) -> Bool {
         guard presence == .option else { return isSet }
         guard isSet, !isChosen else { return false }
         isChosen = true

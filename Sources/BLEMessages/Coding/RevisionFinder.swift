@@ -10,7 +10,7 @@ public struct RevisionFinder: Coder {
 
     public init() {}
 
-    public mutating func takes(_ number: Int, _ name: StaticString, _ presence: Presence, isSet: Bool) -> Bool {
+    public mutating func hasField(_ number: Int, _ name: StaticString, _ presence: Presence, isSet: Bool) -> Bool {
         guard isSet, presence != .option || !isChosen else { return false }
         if presence == .option { isChosen = true }
         revision = max(revision, present)

@@ -56,7 +56,7 @@ extension UInt8: Scalar {
     public static func codeList<C: Coder>(
         _ number: Int, _ name: StaticString, _ values: inout [Self], _ coder: inout C, atMost limit: Int
     ) throws(MessageError) {
-        guard try coder.takes(number, name, .plain, isSet: C.reads || !values.isEmpty) else { return }
+        guard try coder.hasField(number, name, .plain, isSet: C.reads || !values.isEmpty) else { return }
         try [UInt8].codeValue(number, name, &values, &coder)
     }
 }

@@ -22,7 +22,7 @@ extension SingleValue {
     public static func codeField<C: Coder>(
         _ number: Int, _ name: StaticString, _ value: inout Self, _ coder: inout C
     ) throws(MessageError) {
-        guard try coder.takes(number, name, .plain, isSet: C.reads || !value.isZero) else { return }
+        guard try coder.hasField(number, name, .plain, isSet: C.reads || !value.isZero) else { return }
         try codeValue(number, name, &value, &coder)
     }
 
@@ -32,14 +32,14 @@ extension SingleValue {
         if C.reads {
             values = []
             coder.beginList(number, name, scalarType, count: 0)
-            while try coder.takes(number, name, .repeated, isSet: false) {
+            while try coder.hasField(number, name, .repeated, isSet: false) {
                 guard values.count < limit else { throw .invalidField }
                 var value = blank
                 try codeValue(number, name, &value, &coder)
                 values.append(value)
             }
             coder.endList()
-        } else if try coder.takes(number, name, .repeated, isSet: !values.isEmpty) {
+        } else if try coder.hasField(number, name, .repeated, isSet: !values.isEmpty) {
             coder.beginList(number, name, scalarType, count: values.count)
             // A coder that prints the schema needs a value.
             for var value in values.isEmpty ? [blank] : values { try codeValue(number, name, &value, &coder) }

@@ -17,7 +17,7 @@ extension DeviceAddress: Message {
 extension BluetoothUUID: OctetString {
     public static var blank: Self { Self(0 as UInt16) }
     public var isZero: Bool { false }
-    /// Everything that is found is compared with all of them, for every program.
+    /// Of a request: everything that is found is compared with all of them, for every program.
     public static var listLimit: Int { 512 }
     public var messageOctets: [UInt8] {
         guard let short = shortValue else { return bytes }

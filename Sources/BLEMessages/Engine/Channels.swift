@@ -6,34 +6,34 @@ extension ChannelCommand: Choice {
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(
             24, "listen", as: "Listen", &it,
-            { .listen(spsm: $0 == 0 ? nil : $0, $1, requiresEncryption: $2, demanding: $3) }, (1, "spsm"),
-            (2, "settings"), (3, "requires_encryption"), (4, "security"),
-            {
+            { .listen(spsm: $0 == 0 ? nil : $0, $1, requiresEncryption: $2, demanding: $3) }, "spsm",
+            "settings", "requires_encryption", "security",
+            from: {
                 guard case .listen(let spsm, let settings, let isEncrypted, let demanded) = $0 else { return nil }
                 return (spsm ?? 0, settings, isEncrypted, demanded)
             })
-        try c.option(25, "stop_listening", &it, Self.stopListening) {
-            if case .stopListening(let spsm) = $0 { spsm } else { nil }
-        }
-        try c.option(26, "open_channel", as: "OpenChannel", &it, Self.open, (1, "link"), (2, "spsm"), (3, "settings")) {
+        try c.option(
+            25, "stop_listening", &it, Self.stopListening, { if case .stopListening(let a) = $0 { a } else { nil } })
+        try c.option(26, "open_channel", as: "OpenChannel", &it, Self.open, "link", "spsm", "settings") {
             if case .open(let link, let spsm, let settings) = $0 { (link, spsm, settings) } else { nil }
         }
-        try c.option(27, "send_on_channel", as: "SendOnChannel", &it, Self.send, (1, "channel"), (2, "unit")) {
+        try c.option(27, "send_on_channel", as: "SendOnChannel", &it, Self.send, "channel", "unit") {
             if case .send(let channel, let unit) = $0 { (channel, unit) } else { nil }
         }
-        try c.option(28, "consume_on_channel", as: "ConsumeOnChannel", &it, Self.consume, (1, "channel"), (2, "units"))
-        { if case .consume(let channel, let units) = $0 { (channel, units) } else { nil } }
+        try c.option(28, "consume_on_channel", as: "ConsumeOnChannel", &it, Self.consume, "channel", "units") {
+            if case .consume(let channel, let units) = $0 { (channel, units) } else { nil }
+        }
         try c.option(29, "close_channel", &it, Self.close) { if case .close(let channel) = $0 { channel } else { nil } }
         try c.option(
-            31, "open_enhanced_channels", as: "OpenEnhancedChannels", &it, Self.openEnhancedChannels, (1, "link"),
-            (2, "spsm"), (3, "settings"), (4, "count")
+            31, "open_enhanced_channels", as: "OpenEnhancedChannels", &it, Self.openEnhancedChannels, "link",
+            "spsm", "settings", "count"
         ) {
             guard case .openEnhanced(let link, let spsm, let settings, let count) = $0 else { return nil }
             return (link, spsm, settings, count)
         }
         try c.option(
-            32, "reconfigure_channels", as: "ReconfigureChannels", &it, Self.reconfigureChannels, (1, "channels"),
-            (2, "maximum_transmission_unit"), (3, "maximum_payload_size")
+            32, "reconfigure_channels", as: "ReconfigureChannels", &it, Self.reconfigureChannels, "channels",
+            "maximum_transmission_unit", "maximum_payload_size"
         ) {
             guard case .reconfigure(let channels, let unit, let payload) = $0 else { return nil }
             return (channels, unit, payload)
@@ -102,17 +102,13 @@ extension ChannelInformation: Message {
 extension ChannelEvent: Choice {
     public static var blank: Self { .received(.blank, []) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        try c.option(
-            1, "opened", &it, { .opened($0, .local) },
-            { if case .opened(let information, _) = $0 { information } else { nil } })
-        try c.option(2, "received", as: "ReceivedOnChannel", &it, Self.received, (1, "channel"), (2, "unit")) {
+        try c.option(1, "opened", &it, { .opened($0, .local) }, { if case .opened(let a, _) = $0 { a } else { nil } })
+        try c.option(2, "received", as: "ReceivedOnChannel", &it, Self.received, "channel", "unit") {
             if case .received(let channel, let unit) = $0 { (channel, unit) } else { nil }
         }
-        try c.option(3, "closed", as: "ChannelClosed", &it, Self.closed, (1, "channel"), (2, "reason")) {
+        try c.option(3, "closed", as: "ChannelClosed", &it, Self.closed, "channel", "reason") {
             if case .closed(let channel, let end) = $0 { (channel, end) } else { nil }
         }
-        try c.option(4, "reconfigured", &it, Self.reconfigured) {
-            if case .reconfigured(let information) = $0 { information } else { nil }
-        }
+        try c.option(4, "reconfigured", &it, Self.reconfigured) { if case .reconfigured(let a) = $0 { a } else { nil } }
     }
 }

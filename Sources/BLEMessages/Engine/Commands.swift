@@ -7,34 +7,34 @@ extension HostCommand: Choice {
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         // Before the others: of these there may be thousands a second.
         try c.option(
-            7, "gatt", as: "GATT", &it, { .link($0, .gatt($1)) }, (1, "link"),
+            7, "gatt", as: "GATT", &it, { .link($0, .gatt($1)) }, "link",
             rest: { if case .link(let link, .gatt(let operation)) = $0 { (link, operation) } else { nil } })
         try c.options(&it, HostCommand.channel) { if case .channel(let command) = $0 { command } else { nil } }
         try c.options(&it, HostCommand.radio) { if case .radio(let command) = $0 { command } else { nil } }
         try c.options(&it, HostCommand.server) { if case .server(let command) = $0 { command } else { nil } }
         try c.options(&it, HostCommand.security) { if case .security(let command) = $0 { command } else { nil } }
-        try c.option(5, "cancel", as: "Cancel", &it, HostCommand.cancel, (1, "operation")) {
+        try c.option(5, "cancel", as: "Cancel", &it, HostCommand.cancel, "operation") {
             if case .cancel(let operation) = $0 { operation } else { nil }
         }
         try c.option(
-            6, "disconnect", as: "Disconnect", &it, { .link($0, .disconnect) }, (1, "link"),
-            { if case .link(let link, .disconnect) = $0 { link } else { nil } })
+            6, "disconnect", as: "Disconnect", &it, { .link($0, .disconnect) }, "link",
+            from: { if case .link(let link, .disconnect) = $0 { link } else { nil } })
         try c.option(
-            8, "read_rssi", as: "ReadRSSI", &it, { .link($0, .procedure(.readRSSI)) }, (1, "link"),
-            { if case .link(let link, .procedure(.readRSSI)) = $0 { link } else { nil } })
+            8, "read_rssi", as: "ReadRSSI", &it, { .link($0, .procedure(.readRSSI)) }, "link",
+            from: { if case .link(let link, .procedure(.readRSSI)) = $0 { link } else { nil } })
         try c.option(
             19, "update_parameters", as: "UpdateParameters", &it,
-            { .link($0, .procedure(.updateParameters($1))) }, (1, "link"), (2, "parameters"),
-            {
+            { .link($0, .procedure(.updateParameters($1))) }, "link", "parameters",
+            from: {
                 guard case .link(let link, .procedure(.updateParameters(let wished))) = $0 else { return nil }
                 return (link, wished)
             })
         try c.since(1) { c throws(MessageError) in
             try c.option(
-                39, "procedure", as: "LinkProcedure", &it, { .link($0, .procedure($1)) }, (1, "link"),
+                39, "procedure", as: "LinkProcedure", &it, { .link($0, .procedure($1)) }, "link",
                 rest: { if case .link(let link, .procedure(let procedure)) = $0 { (link, procedure) } else { nil } })
             try c.option(
-                40, "hci_command", as: "HCICommand", &it, HostCommand.sendHCICommand, (1, "opcode"), (2, "parameters")
+                40, "hci_command", as: "HCICommand", &it, HostCommand.sendHCICommand, "opcode", "parameters"
             ) { if case .sendHCICommand(let opcode, let parameters) = $0 { (opcode, parameters) } else { nil } }
         }
         try c.recorded { c throws(MessageError) in
@@ -52,15 +52,13 @@ extension LinkProcedure: Choice {
         try c.option(2, "read_remote_version", &it, .readRemoteVersion)
         try c.option(3, "read_remote_features", &it, .readRemoteFeatures)
         try c.option(
-            4, "set_data_length", as: "SetDataLength", &it, Self.setDataLength, (1, "octets"), (2, "microseconds")
+            4, "set_data_length", as: "SetDataLength", &it, Self.setDataLength, "octets", "microseconds"
         ) { if case .setDataLength(let octets, let microseconds) = $0 { (octets, microseconds) } else { nil } }
         try c.option(5, "read_phy", &it, .readPHY)
-        try c.option(6, "set_phy", as: "SetPHY", &it, Self.setPHY, (1, "transmit"), (2, "receive")) {
+        try c.option(6, "set_phy", as: "SetPHY", &it, Self.setPHY, "transmit", "receive") {
             if case .setPHY(let transmit, let receive) = $0 { (transmit, receive) } else { nil }
         }
-        try c.option(7, "set_subrate", &it, Self.setSubrate) {
-            if case .setSubrate(let parameters) = $0 { parameters } else { nil }
-        }
+        try c.option(7, "set_subrate", &it, Self.setSubrate) { if case .setSubrate(let a) = $0 { a } else { nil } }
         try c.option(8, "read_transmit_power", &it, Self.readTransmitPower) {
             if case .readTransmitPower(let phy) = $0 { phy } else { nil }
         }
@@ -68,10 +66,9 @@ extension LinkProcedure: Choice {
             if case .readRemoteTransmitPower(let phy) = $0 { phy } else { nil }
         }
         try c.option(
-            10, "report_transmit_power", as: "ReportTransmitPower", &it, Self.reportTransmitPower, (1, "local"),
-            (2, "remote")
-        ) { if case .reportTransmitPower(let local, let remote) = $0 { (local, remote) } else { nil } }
-        try c.option(11, "monitor_path_loss", as: "MonitorPathLoss", &it, Self.monitorPathLoss, (1, "zones")) {
+            10, "report_transmit_power", as: "ReportTransmitPower", &it, Self.reportTransmitPower, "local", "remote",
+            from: { if case .reportTransmitPower(let local, let remote) = $0 { (local, remote) } else { nil } })
+        try c.option(11, "monitor_path_loss", as: "MonitorPathLoss", &it, Self.monitorPathLoss, "zones") {
             if case .monitorPathLoss(let zones) = $0 { .some(zones) } else { nil }
         }
         try c.option(12, "authenticated_payload_timeout_microseconds", &it, Self.setAuthenticatedPayloadTimeout) {

@@ -48,8 +48,8 @@ extension ParameterPolicy: Choice {
         try c.option(1, "accept", &it, .accept) { $0 == .accept }
         try c.option(2, "reject", &it, .reject) { $0 == .reject }
         try c.option(
-            3, "within", as: "ParameterBounds", &it, Self.within, (1, "minimum_interval"), (2, "maximum_interval"),
-            (3, "maximum_latency"), (4, "minimum_timeout"), (5, "maximum_timeout")
+            3, "within", as: "ParameterBounds", &it, Self.within, "minimum_interval", "maximum_interval",
+            "maximum_latency", "minimum_timeout", "maximum_timeout"
         ) {
             guard case .within(let intervals, let latency, let timeouts) = $0 else { return nil }
             return (

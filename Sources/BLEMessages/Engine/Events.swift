@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// The events of links and of the controller, with the numbers of `FromDaemon`. Those of operations that a client began
-/// are messages of their own, with the client's numbers: `DiscoveryMessage`, `OperationMessage`, `Completion`.
+/// are separate messages, with the client's numbers: `DiscoveryMessage`, `OperationMessage`, `Completion`.
 extension HostEvent: Choice {
     public static var blank: Self { .stopped }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
@@ -11,48 +11,49 @@ extension HostEvent: Choice {
             NotificationMessage.number, "notification", &it,
             { (it: NotificationMessage) in .gatt(it.link, .notification(GATTNotification(it, for: .local))) },
             {
-                guard case .gatt(let link, .notification(let told)) = $0 else { return nil }
-                return NotificationMessage(link, told)
+                guard case .gatt(let link, .notification(let notification)) = $0 else { return nil }
+                return NotificationMessage(link, notification)
             })
         try c.option(
-            5, "connected", &it, { .connected($0, .local) },
-            { if case .connected(let link, _) = $0 { link } else { nil } })
+            5, "connected", &it, { .connected($0, .local) }, { if case .connected(let a, _) = $0 { a } else { nil } })
         try c.option(
-            6, "disconnected", as: "Disconnected", &it, { .disconnected($0, .local, reason: $1) }, (1, "link"),
-            (2, "reason"), { if case .disconnected(let link, _, let reason) = $0 { (link, reason) } else { nil } })
+            6, "disconnected", as: "Disconnected", &it, { .disconnected($0, .local, reason: $1) }, "link",
+            "reason", from: { if case .disconnected(let link, _, let reason) = $0 { (link, reason) } else { nil } })
         try c.option(
-            8, "mtu_changed", as: "MTUChanged", &it, { .gatt($0, .mtuChanged($1)) }, (1, "link"), (2, "mtu"),
-            { if case .gatt(let link, .mtuChanged(let mtu)) = $0 { (link, mtu) } else { nil } })
+            8, "mtu_changed", as: "MTUChanged", &it, { .gatt($0, .mtuChanged($1)) }, "link", "mtu",
+            from: { if case .gatt(let link, .mtuChanged(let mtu)) = $0 { (link, mtu) } else { nil } })
         try c.option(
             9, "subscriptions_forgotten", as: "SubscriptionsForgotten", &it, { .gatt($0, .subscriptionsForgotten($1)) },
-            (1, "link"), (2, "handles"),
-            { if case .gatt(let link, .subscriptionsForgotten(let handles)) = $0 { (link, handles) } else { nil } })
+            "link", "handles",
+            from: {
+                if case .gatt(let link, .subscriptionsForgotten(let handles)) = $0 { (link, handles) } else { nil }
+            })
         try c.option(
             10, "write_room", as: "WriteRoom", &it, { .gatt($0, $1 ? .writeCommandsReady : .writeCommandsFull) },
-            (1, "link"), (2, "is_there"),
-            {
+            "link", "is_there",
+            from: {
                 switch $0 {
                 case .gatt(let link, .writeCommandsReady): (link, true)
                 case .gatt(let link, .writeCommandsFull): (link, false)
                 default: nil
                 }
             })
-        try c.option(11, "recovering", as: "Recovering", &it, Self.recovering, (1, "reopens_transport")) {
+        try c.option(11, "recovering", as: "Recovering", &it, Self.recovering, "reopens_transport") {
             if case .recovering(let step) = $0 { step } else { nil }
         }
         try c.option(12, "ready", &it, Self.ready) { if case .ready(let controller) = $0 { controller } else { nil } }
         try c.option(
-            14, "pairing", as: "PairingProgress", &it, Self.pairing, (1, "link"),
+            14, "pairing", as: "PairingProgress", &it, Self.pairing, "link",
             rest: { if case .pairing(let link, let event) = $0 { (link, event) } else { nil } })
         try c.option(
-            15, "encryption_changed", as: "EncryptionChanged", &it, Self.encryptionChanged, (1, "link"),
+            15, "encryption_changed", as: "EncryptionChanged", &it, Self.encryptionChanged, "link",
             rest: { if case .encryptionChanged(let link, let security) = $0 { (link, security) } else { nil } })
         try c.option(22, "server", &it, Self.server) { if case .server(let event) = $0 { event } else { nil } }
         try c.option(23, "central_connected", &it, Self.centralConnected) {
             if case .centralConnected(let link) = $0 { link } else { nil }
         }
         try c.option(
-            24, "central_disconnected", as: "Disconnected", &it, Self.centralDisconnected, (1, "link"), (2, "reason")
+            24, "central_disconnected", as: "Disconnected", &it, Self.centralDisconnected, "link", "reason"
         ) { if case .centralDisconnected(let link, let reason) = $0 { (link, reason) } else { nil } }
         try c.option(25, "advertising_changed", &it, Self.advertisingChanged) {
             if case .advertisingChanged(let isAdvertising) = $0 { isAdvertising } else { nil }
@@ -62,36 +63,33 @@ extension HostEvent: Choice {
             {
                 .connectionParametersChanged(
                     $0, ConnectionParameters(interval: $1, peripheralLatency: $2, supervisionTimeout: $3))
-            }, (1, "link"), (2, "interval"), (3, "peripheral_latency"), (4, "supervision_timeout"),
-            {
+            }, "link", "interval", "peripheral_latency", "supervision_timeout",
+            from: {
                 guard case .connectionParametersChanged(let link, let used) = $0 else { return nil }
                 return (link, used.interval, used.peripheralLatency, used.supervisionTimeout)
             })
         try c.option(27, "channel", &it, Self.channel) { if case .channel(let event) = $0 { event } else { nil } }
-        try c.option(28, "bond_changed", &it, Self.bondChanged) {
-            if case .bondChanged(let bond) = $0 { bond } else { nil }
-        }
-        try c.option(29, "bond_removed", &it, Self.bondRemoved) {
-            if case .bondRemoved(let identity) = $0 { identity } else { nil }
-        }
+        try c.option(28, "bond_changed", &it, Self.bondChanged) { if case .bondChanged(let a) = $0 { a } else { nil } }
+        try c.option(29, "bond_removed", &it, Self.bondRemoved) { if case .bondRemoved(let a) = $0 { a } else { nil } }
         try c.option(
             34, "phys_changed", as: "PHYsChanged", &it,
-            { (link, phys: PHYs) in .phyChanged(link, transmit: phys.transmit, receive: phys.receive) }, (1, "link"),
-            (2, "phys"),
-            {
+            { (link, phys: PHYs) in .phyChanged(link, transmit: phys.transmit, receive: phys.receive) }, "link",
+            "phys",
+            from: {
                 guard case .phyChanged(let link, let transmit, let receive) = $0 else { return nil }
                 return (link, PHYs(transmit: transmit, receive: receive))
             })
         try c.option(
-            35, "data_length_changed", as: "DataLengthChanged", &it, Self.dataLengthChanged, (1, "link"), (2, "length")
+            35, "data_length_changed", as: "DataLengthChanged", &it, Self.dataLengthChanged, "link", "length"
         ) { if case .dataLengthChanged(let link, let length) = $0 { (link, length) } else { nil } }
-        try c.option(36, "subrate_changed", as: "SubrateChanged", &it, Self.subrateChanged, (1, "link"), (2, "subrate"))
-        { if case .subrateChanged(let link, let subrate) = $0 { (link, subrate) } else { nil } }
+        try c.option(36, "subrate_changed", as: "SubrateChanged", &it, Self.subrateChanged, "link", "subrate") {
+            if case .subrateChanged(let link, let subrate) = $0 { (link, subrate) } else { nil }
+        }
         try c.option(
-            37, "link_report", as: "LinkReport", &it, Self.linkReport, (1, "link"),
+            37, "link_report", as: "LinkReport", &it, Self.linkReport, "link",
             rest: { if case .linkReport(let link, let report) = $0 { (link, report) } else { nil } })
         try c.option(
-            38, "cleartext_refused", as: "CleartextRefused", &it, Self.cleartextRefused, (1, "link"), (2, "peer")
+            38, "cleartext_refused", as: "CleartextRefused", &it, Self.cleartextRefused, "link", "peer"
         ) { if case .cleartextRefused(let link, let peer) = $0 { (link, peer) } else { nil } }
     }
 }

@@ -28,21 +28,17 @@ extension HostFailure: Message {
         try flat.reason(1, &it, .cancelled)
         try flat.reason(2, &it, .controllerLost)
         try flat.reason(3, &it, .controllerUnresponsive)
-        try flat.reason(4, &it, Self.controller, .code, .opcode) {
-            if case .controller(let status, let opcode) = $0 { (status, opcode) } else { nil }
-        }
-        try flat.reason(5, &it, Self.commandTimeout, .opcode) {
-            if case .commandTimeout(let opcode) = $0 { opcode } else { nil }
-        }
+        try flat.reason(
+            4, &it, Self.controller, .code, .opcode, { if case .controller(let a, let b) = $0 { (a, b) } else { nil } })
+        try flat.reason(5, &it, Self.commandTimeout, .opcode) { if case .commandTimeout(let a) = $0 { a } else { nil } }
         if case .linkLost(let cause) = it { (flat.reason, flat.disconnection) = (6, cause) }
         if flat.reads(6) {
             guard let cause = flat.disconnection else { throw .invalidField }
             it = .linkLost(cause)
         }
         try flat.reason(7, &it, .notConnected)
-        try flat.reason(8, &it, Self.connectionFailed, .code) {
-            if case .connectionFailed(let status) = $0 { status } else { nil }
-        }
+        try flat.reason(
+            8, &it, Self.connectionFailed, .code, { if case .connectionFailed(let a) = $0 { a } else { nil } })
         try flat.reason(9, &it, .procedureTimeout)
         try flat.reason(10, &it, .rejectedByPeer)
         try flat.reason(11, &it, .limitReached)
@@ -62,37 +58,30 @@ extension HostFailure: Message {
         try flat.part(&it, .timedOut, Self.security, SecurityFailure.reasons, where: !flat.isOfGATT) {
             if case .security(let failure) = $0 { failure } else { nil }
         }
-        try flat.part(&it, .cancelled, Self.gatt, GATTFailure.reasons) {
-            if case .gatt(let failure) = $0 { failure } else { nil }
-        }
+        try flat.part(&it, .cancelled, Self.gatt, GATTFailure.reasons) { if case .gatt(let a) = $0 { a } else { nil } }
         try flat.part(&it, .outOfHandles, Self.publishing, GATTPublishError.reasons) {
             if case .publishing(let error) = $0 { error } else { nil }
         }
-        try flat.part(&it, .notOpen, Self.channel, ChannelFailure.reasons) {
-            if case .channel(let failure) = $0 { failure } else { nil }
-        }
+        try flat.part(
+            &it, .notOpen, Self.channel, ChannelFailure.reasons, { if case .channel(let a) = $0 { a } else { nil } })
     }
 }
 
 extension SecurityFailure {
     static func reasons(_ it: inout Self, _ flat: inout FlatFailure) throws(MessageError) {
         try flat.reason(60, &it, Self.refusedByUs, .code) { if case .refusedByUs(let why) = $0 { why } else { nil } }
-        try flat.reason(61, &it, Self.refusedByPeer, .code) {
-            if case .refusedByPeer(let why) = $0 { why } else { nil }
-        }
+        try flat.reason(61, &it, Self.refusedByPeer, .code) { if case .refusedByPeer(let a) = $0 { a } else { nil } }
         try flat.reason(62, &it, .timedOut)
         try flat.reason(63, &it, .keyMissingAtPeer)
-        try flat.reason(64, &it, Self.encryptionFailed, .code) {
-            if case .encryptionFailed(let status) = $0 { status } else { nil }
-        }
+        try flat.reason(
+            64, &it, Self.encryptionFailed, .code, { if case .encryptionFailed(let a) = $0 { a } else { nil } })
         try flat.reason(65, &it, .wouldReplaceBond)
         try flat.reason(66, &it, .keyTooWeak)
         try flat.reason(67, &it, .noKey)
         try flat.reason(68, &it, .notAvailable)
         try flat.reason(69, &it, .alreadyPairing)
-        try flat.reason(70, &it, Self.repeatedAttempts, .number) {
-            if case .repeatedAttempts(let pause) = $0 { pause } else { nil }
-        }
+        try flat.reason(
+            70, &it, Self.repeatedAttempts, .number, { if case .repeatedAttempts(let a) = $0 { a } else { nil } })
         try flat.reason(71, &it, .passkeyLocked)
         try flat.reason(72, &it, .tooManyBonds)
         try flat.reason(73, &it, .linkLost)
@@ -106,15 +95,11 @@ extension GATTFailure {
             20, &it, { .att($0, handle: $1) }, .code, .handle,
             { if case .att(let error, let handle) = $0 { (error, handle) } else { nil } })
         try flat.reason(21, &it, .transactionTimeout)
-        try flat.reason(22, &it, Self.disconnected, .code) {
-            if case .disconnected(let status) = $0 { status } else { nil }
-        }
+        try flat.reason(22, &it, Self.disconnected, .code) { if case .disconnected(let a) = $0 { a } else { nil } }
         try flat.reason(23, &it, .bearerClosed)
         try flat.reason(24, &it, .notConnected)
         try flat.reason(25, &it, .cancelled)
-        try flat.reason(26, &it, Self.valueTooLong, .number) {
-            if case .valueTooLong(let limit) = $0 { limit } else { nil }
-        }
+        try flat.reason(26, &it, Self.valueTooLong, .number) { if case .valueTooLong(let a) = $0 { a } else { nil } }
         try flat.reason(27, &it, .invalidParameters)
         try flat.reason(28, &it, .queueFull)
         try flat.reason(29, &it, Self.reliableWriteMismatch, .handle) {
@@ -134,21 +119,14 @@ extension GATTFailure {
 
 extension ATTInvalidResponse {
     static func reasons(_ it: inout Self, _ flat: inout FlatFailure) throws(MessageError) {
-        try flat.reason(32, &it, Self.wrongOpcode, .opcode) {
-            if case .wrongOpcode(let code) = $0 { code } else { nil }
-        }
-        try flat.reason(33, &it, Self.wrongRequestInError, .opcode) {
-            if case .wrongRequestInError(let code) = $0 { code } else { nil }
-        }
-        try flat.reason(34, &it, Self.handleOutOfRange, .handle) {
-            if case .handleOutOfRange(let handle) = $0 { handle } else { nil }
-        }
-        try flat.reason(35, &it, Self.handleOutOfOrder, .handle) {
-            if case .handleOutOfOrder(let handle) = $0 { handle } else { nil }
-        }
-        try flat.reason(36, &it, Self.elementLength, .number) {
-            if case .elementLength(let length) = $0 { length } else { nil }
-        }
+        try flat.reason(32, &it, Self.wrongOpcode, .opcode) { if case .wrongOpcode(let a) = $0 { a } else { nil } }
+        try flat.reason(
+            33, &it, Self.wrongRequestInError, .opcode, { if case .wrongRequestInError(let a) = $0 { a } else { nil } })
+        try flat.reason(
+            34, &it, Self.handleOutOfRange, .handle, { if case .handleOutOfRange(let a) = $0 { a } else { nil } })
+        try flat.reason(
+            35, &it, Self.handleOutOfOrder, .handle, { if case .handleOutOfOrder(let a) = $0 { a } else { nil } })
+        try flat.reason(36, &it, Self.elementLength, .number) { if case .elementLength(let a) = $0 { a } else { nil } }
         try flat.reason(37, &it, .tooManyValues)
         try flat.reason(
             38, &it, { .malformed(.truncated(needed: $0, remaining: $1)) }, .number, .otherNumber,
@@ -168,29 +146,23 @@ extension ATTInvalidResponse {
 extension GATTPublishError {
     static func reasons(_ it: inout Self, _ flat: inout FlatFailure) throws(MessageError) {
         try flat.type(80, &it, Self.uuidNotAllowed) { if case .uuidNotAllowed(let uuid) = $0 { uuid } else { nil } }
-        try flat.type(81, &it, Self.propertyNotAllowed) {
-            if case .propertyNotAllowed(let uuid) = $0 { uuid } else { nil }
-        }
-        try flat.type(82, &it, Self.descriptorNotAllowed) {
-            if case .descriptorNotAllowed(let uuid) = $0 { uuid } else { nil }
-        }
-        try flat.type(83, &it, Self.cachedValueNotReadOnly) {
-            if case .cachedValueNotReadOnly(let uuid) = $0 { uuid } else { nil }
-        }
+        try flat.type(81, &it, Self.propertyNotAllowed) { if case .propertyNotAllowed(let a) = $0 { a } else { nil } }
+        try flat.type(
+            82, &it, Self.descriptorNotAllowed, { if case .descriptorNotAllowed(let uuid) = $0 { uuid } else { nil } })
+        try flat.type(
+            83, &it, Self.cachedValueNotReadOnly, { if case .cachedValueNotReadOnly(let a) = $0 { a } else { nil } })
         try flat.type(84, &it, Self.valueTooLong) { if case .valueTooLong(let uuid) = $0 { uuid } else { nil } }
         try flat.reason(85, &it, Self.includedServiceUnknown, .handle) {
             if case .includedServiceUnknown(let handle) = $0 { handle } else { nil }
         }
         try flat.reason(86, &it, .outOfHandles)
-        try flat.reason(87, &it, Self.unknownService, .handle) {
-            if case .unknownService(let handle) = $0 { handle } else { nil }
-        }
+        try flat.reason(
+            87, &it, Self.unknownService, .handle, { if case .unknownService(let handle) = $0 { handle } else { nil } })
         try flat.reason(
             88, &it, { .isIncluded($0, by: $1) }, .handle, .number,
             { if case .isIncluded(let handle, let other) = $0 { (handle, other) } else { nil } })
-        try flat.reason(89, &it, Self.handlesOutOfOrder, .handle) {
-            if case .handlesOutOfOrder(let handle) = $0 { handle } else { nil }
-        }
+        try flat.reason(
+            89, &it, Self.handlesOutOfOrder, .handle, { if case .handlesOutOfOrder(let a) = $0 { a } else { nil } })
     }
 }
 
@@ -202,8 +174,7 @@ extension ChannelFailure {
         try flat.reason(103, &it, .noResources)
         try flat.reason(104, &it, .unitTooLong)
         try flat.reason(105, &it, .invalidSPSM)
-        try flat.reason(106, &it, Self.notReconfigurable, .code) {
-            if case .notReconfigurable(let result) = $0 { result } else { nil }
-        }
+        try flat.reason(
+            106, &it, Self.notReconfigurable, .code, { if case .notReconfigurable(let a) = $0 { a } else { nil } })
     }
 }

@@ -4,10 +4,8 @@ import BLEPackets
 extension GATTOperation: Choice {
     public static var blank: Self { .discoverSecondaryServices }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        try c.option(2, "exchange_mtu", &it, Self.exchangeMTU) {
-            if case .exchangeMTU(let preferred) = $0 { preferred } else { nil }
-        }
-        try c.option(3, "discover_services", as: "UUIDs", &it, Self.discoverServices, (1, "uuids")) {
+        try c.option(2, "exchange_mtu", &it, Self.exchangeMTU) { if case .exchangeMTU(let a) = $0 { a } else { nil } }
+        try c.option(3, "discover_services", as: "UUIDs", &it, Self.discoverServices, "uuids") {
             if case .discoverServices(let uuids) = $0 { uuids } else { nil }
         }
         try c.option(4, "discover_secondary_services", &it, .discoverSecondaryServices)
@@ -16,52 +14,43 @@ extension GATTOperation: Choice {
         }
         try c.option(
             6, "discover_characteristics", as: "DiscoverCharacteristics", &it, Self.discoverCharacteristics,
-            (1, "range"), (2, "uuids")
+            "range", "uuids"
         ) { if case .discoverCharacteristics(let range, let uuids) = $0 { (range, uuids) } else { nil } }
         try c.option(7, "discover_descriptors", &it, Self.discoverDescriptors) {
             if case .discoverDescriptors(let range) = $0 { range } else { nil }
         }
         try c.option(8, "read", &it, Self.read) { if case .read(let handle) = $0 { handle } else { nil } }
-        try c.option(9, "read_long", as: "ReadLong", &it, Self.readLong, (1, "handle"), (2, "offset")) {
+        try c.option(9, "read_long", as: "ReadLong", &it, Self.readLong, "handle", "offset") {
             if case .readLong(let handle, let offset) = $0 { (handle, offset) } else { nil }
         }
-        try c.option(10, "read_using_uuid", as: "ReadUsingUUID", &it, Self.readUsingUUID, (1, "uuid"), (2, "range")) {
+        try c.option(10, "read_using_uuid", as: "ReadUsingUUID", &it, Self.readUsingUUID, "uuid", "range") {
             if case .readUsingUUID(let uuid, let range) = $0 { (uuid, range) } else { nil }
         }
-        try c.option(11, "read_multiple", as: "Handles", &it, Self.readMultiple, (1, "handles")) {
+        try c.option(11, "read_multiple", as: "Handles", &it, Self.readMultiple, "handles") {
             if case .readMultiple(let handles) = $0 { handles } else { nil }
         }
-        try c.option(12, "read_multiple_variable", as: "Handles", &it, Self.readMultipleVariable, (1, "handles")) {
+        try c.option(12, "read_multiple_variable", as: "Handles", &it, Self.readMultipleVariable, "handles") {
             if case .readMultipleVariable(let handles) = $0 { handles } else { nil }
         }
-        try c.option(13, "write", as: "Value", &it, Self.write, (1, "handle"), (2, "value")) {
+        try c.option(13, "write", as: "Value", &it, Self.write, "handle", "value") {
             if case .write(let handle, let value) = $0 { (handle, value) } else { nil }
         }
-        try c.option(14, "write_long", as: "Value", &it, Self.writeLong, (1, "handle"), (2, "value")) {
+        try c.option(14, "write_long", as: "Value", &it, Self.writeLong, "handle", "value") {
             if case .writeLong(let handle, let value) = $0 { (handle, value) } else { nil }
         }
-        try c.option(15, "reliable_write", as: "Values", &it, Self.reliableWrite, (1, "values")) {
+        try c.option(15, "reliable_write", as: "Values", &it, Self.reliableWrite, "values") {
             if case .reliableWrite(let writes) = $0 { writes } else { nil }
         }
-        try c.option(16, "write_command", as: "Value", &it, Self.writeCommand, (1, "handle"), (2, "value")) {
+        try c.option(16, "write_command", as: "Value", &it, Self.writeCommand, "handle", "value") {
             if case .writeCommand(let handle, let value) = $0 { (handle, value) } else { nil }
         }
-        try c.option(17, "write_signed", as: "Value", &it, Self.writeSigned, (1, "handle"), (2, "value")) {
+        try c.option(17, "write_signed", as: "Value", &it, Self.writeSigned, "handle", "value") {
             if case .writeSigned(let handle, let value) = $0 { (handle, value) } else { nil }
         }
         try c.option(
-            18, "subscribe", as: "Subscribe", &it, Self.subscribe, (1, "handle"), (2, "configuration"),
-            (3, "indications")
-        ) {
-            if case .subscribe(let handle, let configuration, let mode) = $0 {
-                (handle, configuration, mode)
-            } else {
-                nil
-            }
-        }
-        try c.option(19, "unsubscribe", &it, Self.unsubscribe) {
-            if case .unsubscribe(let handle) = $0 { handle } else { nil }
-        }
+            18, "subscribe", as: "Subscribe", &it, Self.subscribe, "handle", "configuration", "indications",
+            from: { if case .subscribe(let a, let b, let c) = $0 { (a, b, c) } else { nil } })
+        try c.option(19, "unsubscribe", &it, Self.unsubscribe) { if case .unsubscribe(let a) = $0 { a } else { nil } }
     }
 }
 

@@ -5,46 +5,40 @@ extension RadioCommand: Choice {
     public static var blank: Self { .scan(.blank) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(2, "scan", &it, Self.scan) { if case .scan(let request) = $0 { request } else { nil } }
-        try c.option(3, "change_scan", as: "ChangeScan", &it, Self.changeScan, (1, "operation"), (2, "scan")) {
+        try c.option(3, "change_scan", as: "ChangeScan", &it, Self.changeScan, "operation", "scan") {
             if case .changeScan(let scan, let request) = $0 { (scan, request) } else { nil }
         }
         try c.option(4, "connect", &it, Self.connect) { if case .connect(let request) = $0 { request } else { nil } }
-        try c.option(12, "advertise", &it, Self.advertise) {
-            if case .advertise(let request) = $0 { request } else { nil }
-        }
+        try c.option(12, "advertise", &it, Self.advertise) { if case .advertise(let a) = $0 { a } else { nil } }
         try c.option(
-            13, "change_advertising", as: "ChangeAdvertising", &it, Self.changeAdvertising, (1, "operation"),
-            (2, "advertise")
-        ) { if case .changeAdvertising(let operation, let request) = $0 { (operation, request) } else { nil } }
+            13, "change_advertising", as: "ChangeAdvertising", &it, Self.changeAdvertising, "operation", "advertise",
+            from: { if case .changeAdvertising(let operation, let request) = $0 { (operation, request) } else { nil } })
         try c.since(1) { c throws(MessageError) in
-            try c.option(33, "advertise_set", &it, Self.advertiseSet) {
-                if case .advertiseSet(let request) = $0 { request } else { nil }
-            }
+            try c.option(
+                33, "advertise_set", &it, Self.advertiseSet, { if case .advertiseSet(let a) = $0 { a } else { nil } })
             try c.option(
                 34, "change_advertising_set", as: "ChangeAdvertisingSet", &it, Self.changeAdvertisingSet,
-                (1, "operation"), (2, "set")
+                "operation", "set"
             ) { if case .changeAdvertisingSet(let operation, let request) = $0 { (operation, request) } else { nil } }
-            try c.option(35, "follow_train", &it, Self.followTrain) {
-                if case .followTrain(let request) = $0 { request } else { nil }
-            }
             try c.option(
-                36, "receive_trains", as: "ReceiveTrains", &it, Self.receiveTrains, (1, "link"), (2, "options")
+                35, "follow_train", &it, Self.followTrain, { if case .followTrain(let a) = $0 { a } else { nil } })
+            try c.option(
+                36, "receive_trains", as: "ReceiveTrains", &it, Self.receiveTrains, "link", "options"
             ) { if case .receiveTrains(let link, let options) = $0 { (link, options) } else { nil } }
             try c.option(
-                37, "transfer_train", as: "TransferTrain", &it, Self.transferTrain, (1, "operation"), (2, "link"),
-                (3, "service_data")
-            ) { if case .transferTrain(let train, let link, let data) = $0 { (train, link, data) } else { nil } }
+                37, "transfer_train", as: "TransferTrain", &it, Self.transferTrain, "operation", "link", "service_data",
+                from: { if case .transferTrain(let a, let b, let c) = $0 { (a, b, c) } else { nil } })
             try c.option(38, "use_channels", &it, Self.classifyChannels) {
                 if case .classifyChannels(let map) = $0 { map } else { nil }
             }
         }
         try c.since(3) { c throws(MessageError) in
             try c.option(
-                60, "send_subevents", as: "SendSubevents", &it, { .sendSubevents($1, of: $0) }, (1, "operation"),
-                (2, "subevents")
+                60, "send_subevents", as: "SendSubevents", &it, { .sendSubevents($1, of: $0) }, "operation",
+                "subevents"
             ) { if case .sendSubevents(let subevents, let set) = $0 { (set, subevents) } else { nil } }
             try c.option(
-                61, "respond_in_train", as: "RespondInTrain", &it, { .respondInTrain($1, in: $0) }, (1, "operation"),
+                61, "respond_in_train", as: "RespondInTrain", &it, { .respondInTrain($1, in: $0) }, "operation",
                 rest: { if case .respondInTrain(let response, let train) = $0 { (train, response) } else { nil } })
         }
     }
@@ -92,10 +86,10 @@ extension AdvertiseRequest: Message {
 extension AdvertiseRequest.Content: Choice {
     public static var blank: Self { .raw(advertisement: [], scanResponse: []) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        try c.option(1, "packed", as: "PackedAdvertisement", &it, Self.packed, (1, "local_name"), (2, "services")) {
+        try c.option(1, "packed", as: "PackedAdvertisement", &it, Self.packed, "local_name", "services") {
             if case .packed(let name, let services) = $0 { (name, services) } else { nil }
         }
-        try c.option(2, "raw", as: "RawAdvertisement", &it, Self.raw, (1, "advertisement"), (2, "scan_response")) {
+        try c.option(2, "raw", as: "RawAdvertisement", &it, Self.raw, "advertisement", "scan_response") {
             if case .raw(let advertisement, let scanResponse) = $0 { (advertisement, scanResponse) } else { nil }
         }
     }

@@ -5,9 +5,7 @@ extension Result: FieldValue, SingleValue, Message, Choice where Success == Host
     public static var blank: Self { .success(.done) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.options(&it, { .success($0) }, { if case .success(let result) = $0 { result } else { nil } })
-        try c.option(
-            2, "failure", &it, { .failure($0) },
-            { if case .failure(let failure) = $0 { failure } else { nil } })
+        try c.option(2, "failure", &it, { .failure($0) }, { if case .failure(let a) = $0 { a } else { nil } })
     }
 }
 
@@ -20,39 +18,28 @@ extension HostResult: Choice {
         try c.option(5, "rssi", &it, Self.rssi) { if case .rssi(let rssi) = $0 { rssi } else { nil } }
         try c.option(17, "paired", &it, Self.paired) { if case .paired(let summary) = $0 { summary } else { nil } }
         try c.option(18, "accepted", &it, Self.accepted) { if case .accepted(let isIt) = $0 { isIt } else { nil } }
-        try c.option(19, "published", &it, Self.published) {
-            if case .published(let service) = $0 { service } else { nil }
-        }
+        try c.option(19, "published", &it, Self.published) { if case .published(let a) = $0 { a } else { nil } }
         try c.option(20, "listening", &it, Self.listening) { if case .listening(let spsm) = $0 { spsm } else { nil } }
         try c.option(21, "channel", &it, Self.channel) { if case .channel(let opened) = $0 { opened } else { nil } }
         try c.option(22, "parameters", &it, Self.connectionParameters) {
             if case .connectionParameters(let used) = $0 { used } else { nil }
         }
-        try c.option(23, "channels", as: "OpenedChannels", &it, Self.channels, (1, "channels")) {
+        try c.option(23, "channels", as: "OpenedChannels", &it, Self.channels, "channels") {
             if case .channels(let opened) = $0 { opened } else { nil }
         }
-        try c.option(24, "remote_version", &it, Self.remoteVersion) {
-            if case .remoteVersion(let version) = $0 { version } else { nil }
-        }
-        try c.option(25, "remote_features", &it, Self.remoteFeatures) {
-            if case .remoteFeatures(let features) = $0 { features } else { nil }
-        }
-        try c.option(26, "data_length", &it, Self.dataLength) {
-            if case .dataLength(let length) = $0 { length } else { nil }
-        }
+        try c.option(
+            24, "remote_version", &it, Self.remoteVersion, { if case .remoteVersion(let a) = $0 { a } else { nil } })
+        try c.option(
+            25, "remote_features", &it, Self.remoteFeatures, { if case .remoteFeatures(let a) = $0 { a } else { nil } })
+        try c.option(26, "data_length", &it, Self.dataLength) { if case .dataLength(let a) = $0 { a } else { nil } }
         try c.option(
             27, "phys", &it, { (phys: PHYs) in .phy(transmit: phys.transmit, receive: phys.receive) },
-            {
-                if case .phy(let transmit, let receive) = $0 { PHYs(transmit: transmit, receive: receive) } else { nil }
-            })
+            { if case .phy(let a, let b) = $0 { PHYs(transmit: a, receive: b) } else { nil } })
         try c.option(28, "subrate", &it, Self.subrate) { if case .subrate(let subrate) = $0 { subrate } else { nil } }
-        try c.option(29, "transmit_power", &it, Self.transmitPower) {
-            if case .transmitPower(let power) = $0 { power } else { nil }
-        }
-        try c.option(30, "hci_answer", &it, Self.hciAnswer) {
-            if case .hciAnswer(let octets) = $0 { octets } else { nil }
-        }
-        try c.option(31, "out_of_band", as: "OutOfBand", &it, Self.outOfBand, (1, "values"), (2, "public_key")) {
+        try c.option(
+            29, "transmit_power", &it, Self.transmitPower, { if case .transmitPower(let a) = $0 { a } else { nil } })
+        try c.option(30, "hci_answer", &it, Self.hciAnswer) { if case .hciAnswer(let a) = $0 { a } else { nil } }
+        try c.option(31, "out_of_band", as: "OutOfBand", &it, Self.outOfBand, "values", "public_key") {
             guard case .outOfBandData(let data) = $0 else { return nil }
             return (
                 OutOfBandData.SecureConnectionsData(random: data.random, confirm: data.confirm), data.publicKey
@@ -73,22 +60,22 @@ extension GATTResult: Choice {
         try c.option(14, "written", &it, .written) { if case .written = $0 { true } else { false } }
         try c.option(11, "value", &it, Self.value) { if case .value(let octets) = $0 { octets } else { nil } }
         try c.option(6, "mtu", &it, Self.mtu) { if case .mtu(let mtu) = $0 { mtu } else { nil } }
-        try c.option(7, "services", as: "Services", &it, Self.services, (1, "services")) {
+        try c.option(7, "services", as: "Services", &it, Self.services, "services") {
             if case .services(let found) = $0 { found } else { nil }
         }
-        try c.option(8, "included_services", as: "Services", &it, Self.includedServices, (1, "services")) {
+        try c.option(8, "included_services", as: "Services", &it, Self.includedServices, "services") {
             if case .includedServices(let found) = $0 { found } else { nil }
         }
-        try c.option(9, "characteristics", as: "Characteristics", &it, Self.characteristics, (1, "characteristics")) {
+        try c.option(9, "characteristics", as: "Characteristics", &it, Self.characteristics, "characteristics") {
             if case .characteristics(let found) = $0 { found } else { nil }
         }
-        try c.option(10, "descriptors", as: "Descriptors", &it, Self.descriptors, (1, "descriptors")) {
+        try c.option(10, "descriptors", as: "Descriptors", &it, Self.descriptors, "descriptors") {
             if case .descriptors(let found) = $0 { found } else { nil }
         }
-        try c.option(12, "values", as: "Octets", &it, Self.values, (1, "values")) {
+        try c.option(12, "values", as: "Octets", &it, Self.values, "values") {
             if case .values(let list) = $0 { list } else { nil }
         }
-        try c.option(13, "attribute_values", as: "Values", &it, Self.attributeValues, (1, "values")) {
+        try c.option(13, "attribute_values", as: "Values", &it, Self.attributeValues, "values") {
             if case .attributeValues(let list) = $0 { list } else { nil }
         }
         try c.option(15, "subscribed", &it, .subscribed)

@@ -4,19 +4,17 @@ import BLEPackets
 extension SecurityCommand: Choice {
     public static var blank: Self { .createOutOfBandData }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        try c.option(9, "pair", as: "Pair", &it, Self.pair, (1, "link"), (2, "options")) {
+        try c.option(9, "pair", as: "Pair", &it, Self.pair, "link", "options") {
             if case .pair(let link, let options) = $0 { (link, options) } else { nil }
         }
         try c.option(
-            10, "answer_pairing", as: "AnswerPairing", &it, Self.answerPairing, (1, "question"),
+            10, "answer_pairing", as: "AnswerPairing", &it, Self.answerPairing, "question",
             rest: { if case .answerPairing(let question, let answer) = $0 { (question, answer) } else { nil } })
-        try c.option(11, "encrypt", as: "Encrypt", &it, Self.encrypt, (1, "link")) {
+        try c.option(11, "encrypt", as: "Encrypt", &it, Self.encrypt, "link") {
             if case .encrypt(let link) = $0 { link } else { nil }
         }
-        try c.option(21, "remove_bond", &it, Self.removeBond) {
-            if case .removeBond(let identity) = $0 { identity } else { nil }
-        }
-        try c.option(22, "name_bond", as: "NameBond", &it, Self.nameBond, (1, "identity"), (2, "name")) {
+        try c.option(21, "remove_bond", &it, Self.removeBond) { if case .removeBond(let a) = $0 { a } else { nil } }
+        try c.option(22, "name_bond", as: "NameBond", &it, Self.nameBond, "identity", "name") {
             if case .nameBond(let identity, let name) = $0 { (identity, name) } else { nil }
         }
         try c.since(2) { c throws(MessageError) in
@@ -25,17 +23,16 @@ extension SecurityCommand: Choice {
                 42, "set_out_of_band", as: "SetOutOfBand", &it,
                 {
                     .setOutOfBandData($0, $1 == OutOfBandData() ? nil : $1)
-                }, (1, "peer"),
+                }, "peer",
                 rest: {
                     if case .setOutOfBandData(let peer, let data) = $0 { (peer, data ?? OutOfBandData()) } else { nil }
                 })
             try c.option(43, "unlock_passkey", &it, .unlockPasskey)
         }
         try c.recorded { c throws(MessageError) in
-            try c.option(103, "set_security", &it, Self.setSecurity) {
-                if case .setSecurity(let settings) = $0 { settings } else { nil }
-            }
-            try c.option(104, "restore_bonds", as: "Bonds", &it, Self.restoreBonds, (1, "bonds")) {
+            try c.option(
+                103, "set_security", &it, Self.setSecurity, { if case .setSecurity(let a) = $0 { a } else { nil } })
+            try c.option(104, "restore_bonds", as: "Bonds", &it, Self.restoreBonds, "bonds") {
                 if case .restoreBonds(let bonds) = $0 { bonds } else { nil }
             }
         }
@@ -126,9 +123,8 @@ extension PairingEvent: Choice {
             default: false
             }
         }
-        try c.option(3, "display_passkey", &it, Self.displayPasskey) {
-            if case .displayPasskey(let passkey) = $0 { passkey } else { nil }
-        }
+        try c.option(
+            3, "display_passkey", &it, Self.displayPasskey, { if case .displayPasskey(let a) = $0 { a } else { nil } })
         try c.option(4, "question", &it, Self.question) { if case .question(let asked) = $0 { asked } else { nil } }
         try c.option(5, "paired", &it, Self.paired) { if case .paired(let summary) = $0 { summary } else { nil } }
         try c.option(6, "failed", &it, Self.failed) { (event) -> HostFailure? in
@@ -138,9 +134,9 @@ extension PairingEvent: Choice {
         try c.option(8, "security_requested", &it, .securityRequested)
     }
 
-    private static func failed(_ failure: HostFailure) throws(MessageError) -> Self {
-        guard case .security(let reason) = failure else { throw .invalidField }
-        return .failed(reason)
+    /// Every failure of a pairing is one of security; a reason of a newer daemon is not.
+    private static func failed(_ failure: HostFailure) -> Self {
+        if case .security(let reason) = failure { .failed(reason) } else { .failed(.notAvailable) }
     }
 }
 
@@ -159,9 +155,7 @@ extension PairingQuestion.Kind: Choice {
         try c.option(2, "enter_passkey", &it, .enterPasskey)
         try c.option(3, "compare", &it, Self.compare) { if case .compare(let number) = $0 { number } else { nil } }
         try c.option(4, "consent", &it, .consent)
-        try c.option(5, "replace_bond", &it, Self.replaceBond) {
-            if case .replaceBond(let identity) = $0 { identity } else { nil }
-        }
+        try c.option(5, "replace_bond", &it, Self.replaceBond) { if case .replaceBond(let a) = $0 { a } else { nil } }
     }
 }
 

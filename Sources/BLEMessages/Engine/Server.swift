@@ -5,26 +5,24 @@ extension ServerCommand: Choice {
     public static var blank: Self { .setDeviceName("") }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(14, "publish", &it, Self.publish) { if case .publish(let service) = $0 { service } else { nil } }
-        try c.option(15, "remove_service", &it, Self.removeService) {
-            if case .removeService(let handle) = $0 { handle } else { nil }
-        }
         try c.option(
-            16, "respond", as: "Respond", &it, Self.respond, (1, "question"),
+            15, "remove_service", &it, Self.removeService, { if case .removeService(let a) = $0 { a } else { nil } })
+        try c.option(
+            16, "respond", as: "Respond", &it, Self.respond, "question",
             rest: { if case .respond(let question, let answer) = $0 { (question, answer) } else { nil } })
         try c.option(
             17, "update_value", as: "Update", &it,
             { (handle, value, links: Links?) in .updateValue(handle, value: value, links: links?.links) },
-            (1, "handle"),
-            (2, "value"), (3, "links"),
-            {
+            "handle",
+            "value", "links",
+            from: {
                 guard case .updateValue(let handle, let value, let links) = $0 else { return nil }
                 return (handle, value, links.map { Links(links: $0) })
             })
-        try c.option(18, "set_device_name", &it, Self.setDeviceName) {
-            if case .setDeviceName(let name) = $0 { name } else { nil }
-        }
+        try c.option(
+            18, "set_device_name", &it, Self.setDeviceName, { if case .setDeviceName(let a) = $0 { a } else { nil } })
         try c.recorded { c throws(MessageError) in
-            try c.option(102, "disable_services", as: "DisableServices", &it, Self.disableServices, (1, "error")) {
+            try c.option(102, "disable_services", as: "DisableServices", &it, Self.disableServices, "error") {
                 if case .disableServices(let error) = $0 { .some(error) } else { nil }
             }
         }
@@ -45,8 +43,8 @@ extension GATTAnswer: Choice {
         try c.option(2, "value", &it, Self.value) { if case .value(let octets) = $0 { octets } else { nil } }
         try c.option(3, "success", &it, .success)
         try c.option(
-            4, "error", as: "ServerError", &it, { .failure($0, handle: $1) }, (1, "code"), (2, "handle"),
-            { if case .failure(let error, let handle) = $0 { (error, handle) } else { nil } })
+            4, "error", as: "ServerError", &it, { .failure($0, handle: $1) }, "code", "handle",
+            from: { if case .failure(let error, let handle) = $0 { (error, handle) } else { nil } })
     }
 }
 

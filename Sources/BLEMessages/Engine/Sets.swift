@@ -76,11 +76,9 @@ extension AdvertisingSetEvent: Choice {
         try c.option(3, "stopped", &it, .stopped)
         try c.option(4, "connected", &it, Self.connected) { if case .connected(let link) = $0 { link } else { nil } }
         try c.option(
-            20, "data_requested", as: "SubeventsRequested", &it, Self.dataRequested, (1, "first"), (2, "count")
+            20, "data_requested", as: "SubeventsRequested", &it, Self.dataRequested, "first", "count"
         ) { if case .dataRequested(let first, let count) = $0 { (first, count) } else { nil } }
-        try c.option(21, "response", &it, Self.response) {
-            if case .response(let response) = $0 { response } else { nil }
-        }
+        try c.option(21, "response", &it, Self.response) { if case .response(let a) = $0 { a } else { nil } }
     }
 }
 

@@ -39,11 +39,9 @@ extension TrainOptions: Message {
 extension TrainEvent: Choice {
     public static var blank: Self { .lost(advertiser: .blank, identifier: 0) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        try c.option(2, "synchronized", &it, Self.synchronized) {
-            if case .synchronized(let information) = $0 { information } else { nil }
-        }
+        try c.option(2, "synchronized", &it, Self.synchronized) { if case .synchronized(let a) = $0 { a } else { nil } }
         try c.option(3, "report", &it, Self.report) { if case .report(let report) = $0 { report } else { nil } }
-        try c.option(4, "lost", as: "TrainAdvertiser", &it, Self.lost, (1, "address"), (2, "sid")) {
+        try c.option(4, "lost", as: "TrainAdvertiser", &it, Self.lost, "address", "sid") {
             if case .lost(let advertiser, let identifier) = $0 { (advertiser, identifier) } else { nil }
         }
     }

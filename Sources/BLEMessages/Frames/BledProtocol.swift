@@ -42,7 +42,28 @@ extension FromClient {
             let command = HostCommand.link(it.link, .gatt(.writeCommand(it.handle, value: it.value)))
             self = .request(ToolRequest(it.operation, .host(command)))
         } else {
-            self = try Self.read(octets)
+            do throws(MessageError) {
+                self = try Self.read(octets)
+            } catch .invalidField where ContentKind.isOperatorRequest(octets) {
+                self = .operatorRequest(.unknown)
+            } catch {
+                throw error
+            }
+        }
+    }
+
+    /// Finds out what a message is whose content has a value that its field cannot have.
+    private struct ContentKind: Message {
+        var isOperatorRequest = false
+
+        static var blank: Self { Self() }
+        static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
+            // What the field contains is skipped, like every field that a description lacks.
+            it.isOperatorRequest = try c.hasField(8, "operator_request", .optional, isSet: false)
+        }
+
+        static func isOperatorRequest(_ octets: ArraySlice<UInt8>) -> Bool {
+            (try? read(octets))?.isOperatorRequest ?? false
         }
     }
 }
@@ -50,8 +71,8 @@ extension FromClient {
 extension FromDaemon {
     /// The message as a frame for the socket; empty if the schema does not have it.
     public func framed() -> [UInt8] {
-        if case .event(.gatt(let link, .notification(let told))) = self {
-            return NotificationMessage(link, told).framed()
+        if case .event(.gatt(let link, .notification(let notification))) = self {
+            return NotificationMessage(link, notification).framed()
         }
         return frame()
     }

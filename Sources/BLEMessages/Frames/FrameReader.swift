@@ -1,6 +1,6 @@
 /// Splits a stream of octets into frames: four octets of length, least significant first, then a message.
 ///
-/// It keeps the octets that wait, and at most as many that were already returned; it never allocates memory for a length
+/// It stores the octets that wait, and at most as many that were already returned; it never allocates memory for a length
 /// before the octets arrive.
 public struct FrameReader: Sendable {
     /// The maximum length of a message, in octets.

@@ -8,12 +8,12 @@ public enum FromClient: Choice, Equatable, Sendable {
     case request(ToolRequest)
     // Of apps.
     case appRequest(AppRequest)
-    /// So many more of the events that a manager was told have been handled, in the order in which they came.
+    /// So many more of a manager's events have been handled, in the order in which they came.
     case appReturned(ManagerID, events: Int)
     /// Where the app goes; `nil`: it stays where it is. And how many tasks it has begun and not ended: it counts as busy
     /// while there are any; `nil`: as before.
     case appMove(AppMove?, tasks: Int?)
-    /// How the app's pairings are done; without somebody to ask it is not asked. What it requires holds for its own
+    /// How the app's pairings are done; without a user to ask, the app is not asked. What it requires applies to its own
     /// pairings, and for those of all clients if the app is an operator's.
     case appPairing(asksSomebody: Bool, PairingOptions?)
     case appAnswer(PairingQuestionID, PairingAnswer)
@@ -24,21 +24,22 @@ public enum FromClient: Choice, Equatable, Sendable {
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(1, "hello", &it, Self.hello) { if case .hello(let greeting) = $0 { greeting } else { nil } }
         try c.option(2, "request", &it, Self.request) { if case .request(let request) = $0 { request } else { nil } }
-        try c.option(3, "app_request", &it, Self.appRequest) {
-            if case .appRequest(let request) = $0 { request } else { nil }
-        }
-        try c.option(4, "app_returned", as: "AppReturned", &it, Self.appReturned, (1, "manager"), (2, "events")) {
+        try c.option(3, "app_request", &it, Self.appRequest) { if case .appRequest(let a) = $0 { a } else { nil } }
+        try c.option(4, "app_returned", as: "AppReturned", &it, Self.appReturned, "manager", "events") {
             if case .appReturned(let manager, let events) = $0 { (manager, events) } else { nil }
         }
         try c.option(
             5, "app_move", as: "AppMove", &it,
-            { (to: UInt8, tasks) in .appMove(AppMove(rawValue: to), tasks: tasks) }, (1, "to"), (2, "tasks"),
-            { if case .appMove(let place, let tasks) = $0 { (place?.rawValue ?? 0, tasks) } else { nil } })
+            // A place of a newer client leaves the app where it is.
+            { (to: UInt32, tasks) in .appMove(UInt8(exactly: to).flatMap { AppMove(rawValue: $0) }, tasks: tasks) },
+            "to", "tasks",
+            from: { if case .appMove(let place, let tasks) = $0 { (UInt32(place?.rawValue ?? 0), tasks) } else { nil } }
+        )
         try c.option(
-            6, "app_pairing", as: "AppPairing", &it, Self.appPairing, (1, "asks_somebody"), (2, "options")
+            6, "app_pairing", as: "AppPairing", &it, Self.appPairing, "asks_somebody", "options"
         ) { if case .appPairing(let asks, let options) = $0 { (asks, options) } else { nil } }
         try c.option(
-            7, "app_answer", as: "AnswerPairing", &it, Self.appAnswer, (1, "question"),
+            7, "app_answer", as: "AnswerPairing", &it, Self.appAnswer, "question",
             rest: { if case .appAnswer(let question, let answer) = $0 { (question, answer) } else { nil } })
         try c.option(8, "operator_request", &it, Self.operatorRequest) {
             if case .operatorRequest(let request) = $0 { request } else { nil }
@@ -80,15 +81,14 @@ public enum ToolCommand: Choice, Equatable, Sendable {
     case servePairing(PairingOptions)
     /// Of operators: whether what crosses HCI is reported from now on, without keys.
     case capture(Bool)
-    /// Ends everything that the client has asked for; completes when the controller has been told.
+    /// Ends everything that the client has asked for; completes when the controller has the commands for that.
     case leave
 
     public static var blank: Self { .leave }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.options(&it, Self.host) { if case .host(let command) = $0 { command } else { nil } }
-        try c.option(20, "serve_pairing", &it, Self.servePairing) {
-            if case .servePairing(let options) = $0 { options } else { nil }
-        }
+        try c.option(
+            20, "serve_pairing", &it, Self.servePairing, { if case .servePairing(let a) = $0 { a } else { nil } })
         try c.option(23, "capture", &it, Self.capture) { if case .capture(let isOn) = $0 { isOn } else { nil } }
         try c.option(30, "leave", &it, .leave)
     }

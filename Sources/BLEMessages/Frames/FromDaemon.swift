@@ -44,48 +44,32 @@ public enum FromDaemon: Choice, Equatable, Sendable {
         try c.options(&it, Self.event) { if case .event(let event) = $0 { event } else { nil } }
         try c.option(
             3, "completed", &it, { (end: Completion) in .completed(end.operation, end.result) },
-            {
-                if case .completed(let operation, let result) = $0 { Completion(operation, result) } else { nil }
-            })
+            { if case .completed(let operation, let result) = $0 { Completion(operation, result) } else { nil } })
         try c.option(
             4, "discovered", &it, { (it: DiscoveryMessage) in .discovered(it.discovery, lost: it.lost) },
-            {
-                if case .discovered(let discovery, let lost) = $0 {
-                    DiscoveryMessage(discovery, lost: lost)
-                } else {
-                    nil
-                }
-            })
+            { if case .discovered(let a, let b) = $0 { DiscoveryMessage(a, lost: b) } else { nil } })
         try c.option(17, "app_event", &it, Self.appEvent) { if case .appEvent(let event) = $0 { event } else { nil } }
         try c.option(1, "welcome", &it, Self.welcome) { if case .welcome(let welcome) = $0 { welcome } else { nil } }
-        try c.option(2, "refusal", as: "Refusal", &it, Self.refusal, (1, "reason"), (2, "text")) {
+        try c.option(2, "refusal", as: "Refusal", &it, Self.refusal, "reason", "text") {
             if case .refusal(let reason, let text) = $0 { (reason, text) } else { nil }
         }
-        try c.option(13, "lost", as: "Lost", &it, Self.lost, (1, "text")) {
-            if case .lost(let text) = $0 { text } else { nil }
-        }
+        try c.option(13, "lost", as: "Lost", &it, Self.lost, "text") { if case .lost(let a) = $0 { a } else { nil } }
         try c.option(
             16, "app_welcome", as: "AppWelcome", &it,
-            { (_: UInt32, a, b, c) in .appWelcome(LaunchOptions(centrals: a, peripherals: b), c) }, (1, "version"),
-            (2, "launch_centrals"), (3, "launch_peripherals"), (4, "authorization"),
-            {
+            { (_: UInt32, a, b, c) in .appWelcome(LaunchOptions(centrals: a, peripherals: b), c) }, "version",
+            "launch_centrals", "launch_peripherals", "authorization",
+            from: {
                 guard case .appWelcome(let options, let authorization) = $0 else { return nil }
                 return (BledProtocol.version, options.centrals, options.peripherals, authorization)
             })
         try c.option(18, "app_taken", &it, Self.appTaken) { if case .appTaken(let number) = $0 { number } else { nil } }
-        try c.option(19, "app_notice", &it, Self.appNotice) {
-            if case .appNotice(let notice) = $0 { notice } else { nil }
-        }
-        try c.option(20, "app_pairing", &it, Self.appPairing) {
-            if case .appPairing(let progress) = $0 { progress } else { nil }
-        }
-        try c.option(21, "operator_answer", &it, Self.operatorAnswer) {
-            if case .operatorAnswer(let answer) = $0 { answer } else { nil }
-        }
+        try c.option(19, "app_notice", &it, Self.appNotice) { if case .appNotice(let a) = $0 { a } else { nil } }
+        try c.option(20, "app_pairing", &it, Self.appPairing) { if case .appPairing(let a) = $0 { a } else { nil } }
         try c.option(
-            30, "packet", as: "Packet", &it, Self.packet, (1, "octets"), (2, "is_from_controller"),
-            (3, "unix_microseconds"), (4, "lost")
-        ) { if case .packet(let octets, let a, let b, let lost) = $0 { (octets, a, b, lost) } else { nil } }
+            21, "operator_answer", &it, Self.operatorAnswer, { if case .operatorAnswer(let a) = $0 { a } else { nil } })
+        try c.option(
+            30, "packet", as: "Packet", &it, Self.packet, "octets", "is_from_controller", "unix_microseconds", "lost",
+            from: { if case .packet(let octets, let a, let b, let lost) = $0 { (octets, a, b, lost) } else { nil } })
         try c.option(31, "alert", &it, Self.alert) { if case .alert(let alert) = $0 { alert } else { nil } }
         try c.option(
             32, "advertising_set", &it,
@@ -96,12 +80,9 @@ public enum FromDaemon: Choice, Equatable, Sendable {
             })
         try c.option(
             33, "train", &it, { (it: TrainMessage) in .train(it.operation, it.event, dropped: it.dropped) },
-            {
-                guard case .train(let train, let event, let dropped) = $0 else { return nil }
-                return TrainMessage(train, event, dropped: dropped)
-            })
+            { if case .train(let a, let b, let c) = $0 { TrainMessage(a, b, dropped: c) } else { nil } })
         try c.option(
-            39, "advertising_room", as: "AdvertisingRoom", &it, Self.advertisingRoom, (1, "operation"),
+            39, "advertising_room", as: "AdvertisingRoom", &it, Self.advertisingRoom, "operation",
             rest: { if case .advertisingRoom(let operation, let room) = $0 { (operation, room) } else { nil } })
     }
 }

@@ -9,7 +9,7 @@ public enum SessionKind: String, Numbered, Sendable {
     case tool
     /// The managers of one app, with the life of apps.
     case app
-    /// It looks after the daemon and the apps that are installed.
+    /// It manages the daemon and the apps that are installed.
     case `operator`
 }
 
@@ -45,7 +45,7 @@ public struct AppGreeting: Message, Hashable, Sendable {
     public var startsInBackground = false
     /// Anything but restricted and denied is allowed.
     public var authorization = ManagerAuthorization.notDetermined
-    /// Services of peripherals that Apple's system keeps to itself; the manifest of an installed app decides for it.
+    /// Whether it sees the services of peripherals that Apple's system hides; the manifest of an installed app decides this.
     public var showsSystemServices = false
 
     public init(_ identifier: String) { self.identifier = identifier }
@@ -130,7 +130,7 @@ public struct RefusalReason: RawRepresentable, Scalar, Hashable, Sendable {
     public static let messageTooLong = Self(rawValue: 3)
     /// The user may not.
     public static let notAllowed = Self(rawValue: 4)
-    /// This user has as many connections as one may have, or the daemon as many as it takes.
+    /// This user has as many connections as one may have, or the daemon as many as it accepts.
     public static let tooManyClients = Self(rawValue: 5)
     /// The client did not read what it was sent.
     public static let stuck = Self(rawValue: 6)

@@ -20,8 +20,9 @@ public struct NotificationMessage: Message, Equatable, Sendable {
         self.isIndication = isIndication
     }
 
-    public init(_ link: LinkID, _ told: GATTNotification) {
-        self.init(link, told.handle, value: told.value, isIndication: told.isIndication)
+    public init(_ link: LinkID, _ notification: GATTNotification) {
+        self.init(
+            link, notification.handle, value: notification.value, isIndication: notification.isIndication)
     }
 
     public static var blank: Self { Self(.blank, .none, value: [], isIndication: false) }
@@ -78,10 +79,10 @@ public struct WriteCommandMessage: Message, Equatable, Sendable {
     @inline(__always)
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.field(1, "operation", &it.operation)
-        guard try c.takes(7, "gatt", .optional, isSet: true) else { return }
+        guard try c.hasField(7, "gatt", .optional, isSet: true) else { return }
         try c.nested(7, "gatt", "GATT") { c throws(MessageError) in
             try c.field(1, "link", &it.link)
-            guard try c.takes(16, "write_command", .optional, isSet: true) else { return }
+            guard try c.hasField(16, "write_command", .optional, isSet: true) else { return }
             try c.nested(16, "write_command", "Value") { c throws(MessageError) in
                 try c.field(1, "handle", &it.handle)
                 try c.field(2, "value", &it.value)
@@ -122,7 +123,7 @@ extension ProtoReader {
         var (reader, message) = (ProtoReader(octets), M.blank)
         do throws(MessageError) {
             try reader.advance()
-            guard try reader.takes(number, "", .optional, isSet: true) else { return nil }
+            guard try reader.hasField(number, "", .optional, isSet: true) else { return nil }
             try M.codeValue(number, "", &message, &reader)
         } catch { return nil }
         return reader.isAtEnd ? message : nil

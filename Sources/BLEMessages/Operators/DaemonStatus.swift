@@ -77,7 +77,7 @@ public struct DaemonStatus: Message, Equatable, Sendable {
         public var isAuthenticated = false
         /// The size of its key in octets; 0 if it is not encrypted.
         public var keySize: UInt8 = 0
-        /// The clients that hold it; empty for a central's link that nobody uses as a client.
+        /// The clients that have it; empty for a central's link that no client uses.
         public var holders: [String] = []
 
         public init(_ information: LinkInformation) { self.information = information }
@@ -121,7 +121,7 @@ public struct DaemonStatus: Message, Equatable, Sendable {
         public var kind = SessionKind.tool
         /// Requests that have not completed.
         public var requests = 0
-        /// Links that it holds as a tool.
+        /// Links that it has as a tool.
         public var links = 0
         /// Services that it has published as a tool.
         public var services = 0

@@ -46,7 +46,7 @@ public struct RemovedApp: Message, Hashable, Sendable {
     public var process: UInt32?
     /// Whether that process could not be ended, because it belongs to another user: it goes on without the daemon.
     public var isRunning = false
-    /// Whether the devices that the app knew are kept.
+    /// Whether the devices that the app knew are saved.
     public var keepsState = false
 
     public init() {}
@@ -71,12 +71,14 @@ public struct OperatorAlert: Message, Hashable, Sendable {
         self.isOver = isOver
     }
 
-    public static var blank: Self { Self(.blank) }
+    public static var blank: Self { Self(AppAlert.blank.alert) }
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        var (id, app) = (it.alert.id, it.alert.app)
+        var (id, app, content) = (it.alert.id, it.alert.app, AppAlert(alert: it.alert))
         try c.field(1, "id", &id)
         try c.field(2, "app", &app)
-        try c.field(3, "alert", &it.alert)
+        // One of an unknown kind is listed as a connection: it waits for an answer all the same.
+        try c.field(3, "alert", &content)
+        it.alert = content.alert
         (it.alert.id, it.alert.app) = (id, app)
         try c.field(4, "is_over", &it.isOver)
     }

@@ -19,11 +19,11 @@ public enum OperatorRequest: Choice, Hashable, Sendable {
     /// Installs an app: the octets of its manifest.
     case install([UInt8])
     /// Removes an installed app: ends it as `quit` does, deletes its manifest, and forgets what the daemon knows of it.
-    /// `keepsState`: the devices that it knows are kept, for when it is installed again. Bonds stay.
+    /// `keepsState`: the devices that it knows are saved, for when it is installed again. Bonds stay.
     case remove(String, keepsState: Bool)
     /// The state of the daemon, its controller and its clients.
     case status
-    /// The alerts that nobody has answered.
+    /// The alerts that wait for an answer.
     case alerts
     /// The same; later alerts, and those that are withdrawn or answered, are reported until the connection ends.
     case followAlerts
@@ -38,7 +38,7 @@ public enum OperatorRequest: Choice, Hashable, Sendable {
     /// Switches Bluetooth off or on (SPEC SPR-30). Off, links end and managers become `poweredOff`; on, they become
     /// `poweredOn` as soon as the controller can be used. It lasts until the daemon ends.
     case power(Bool)
-    /// A request of a newer client.
+    /// A request of a newer client, or with a value that its field cannot have. It is answered with an error.
     case unknown
 
     public static var blank: Self { .unknown }
@@ -55,18 +55,16 @@ public enum OperatorRequest: Choice, Hashable, Sendable {
         try c.option(7, "status", &it, .status)
         try c.option(8, "alerts", &it, .alerts)
         try c.option(9, "follow_alerts", &it, .followAlerts)
-        try c.option(10, "answer_alert", as: "AnswerAlert", &it, Self.answerAlert, (1, "alert"), (2, "accepts")) {
+        try c.option(10, "answer_alert", as: "AnswerAlert", &it, Self.answerAlert, "alert", "accepts") {
             if case .answerAlert(let alert, let accepts) = $0 { (alert, accepts) } else { nil }
         }
         try c.option(11, "show", &it, Self.show) { if case .show(let app) = $0 { app } else { nil } }
         try c.option(12, "install", &it, Self.install) { if case .install(let file) = $0 { file } else { nil } }
         try c.option(13, "bonds", &it, .bonds)
-        try c.option(14, "remove_bond", &it, Self.removeBond) {
-            if case .removeBond(let identity) = $0 { identity } else { nil }
-        }
+        try c.option(14, "remove_bond", &it, Self.removeBond) { if case .removeBond(let a) = $0 { a } else { nil } }
         try c.option(15, "capture", &it, .capture)
         try c.option(16, "power", &it, Self.power) { if case .power(let isOn) = $0 { isOn } else { nil } }
-        try c.option(17, "remove", as: "RemoveApp", &it, Self.remove, (1, "app"), (2, "keeps_state")) {
+        try c.option(17, "remove", as: "RemoveApp", &it, Self.remove, "app", "keeps_state") {
             if case .remove(let app, let keepsState) = $0 { (app, keepsState) } else { nil }
         }
     }

@@ -29,12 +29,12 @@ extension HostConfiguration.Ownership: CaseList {
 extension HostConfiguration.OwnAddress: Choice {
     public static var blank: Self { .public }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        try c.option(1, "automatic", as: "Fallback", &it, Self.automatic, (1, "fallback")) {
+        try c.option(1, "automatic", as: "Fallback", &it, Self.automatic, "fallback") {
             if case .automatic(let fallback) = $0 { fallback } else { nil }
         }
         try c.option(2, "public", &it, .public)
         try c.option(3, "random", &it, Self.random) { if case .random(let address) = $0 { address } else { nil } }
-        try c.option(4, "resolvable", as: "Fallback", &it, Self.resolvable, (1, "fallback")) {
+        try c.option(4, "resolvable", as: "Fallback", &it, Self.resolvable, "fallback") {
             if case .resolvable(let fallback) = $0 { fallback } else { nil }
         }
     }
@@ -44,9 +44,8 @@ extension HostConfiguration.PendingConnectionPolicy: Choice {
     public static var blank: Self { .acceptList }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(1, "accept_list", &it, .acceptList)
-        try c.option(2, "directed_turns", &it, Self.directedTurns) {
-            if case .directedTurns(let span) = $0 { span } else { nil }
-        }
+        try c.option(
+            2, "directed_turns", &it, Self.directedTurns, { if case .directedTurns(let a) = $0 { a } else { nil } })
     }
 }
 

@@ -9,14 +9,14 @@ extension HostInput: Choice {
         try c.option(11, "transport_closed", &it, .transportClosed)
         try c.option(12, "received", &it, Self.packet) { if case .packet(let octets) = $0 { octets } else { nil } }
         try c.option(
-            13, "command", as: "RecordedCommand", &it, { .command($1, $0) }, (1, "client"),
+            13, "command", as: "RecordedCommand", &it, { .command($1, $0) }, "client",
             rest: { if case .command(let command, let client) = $0 { (client, command) } else { nil } })
         try c.option(
-            14, "answer", as: "ToolboxAnswer", &it, Self.toolbox, (1, "question"),
+            14, "answer", as: "ToolboxAnswer", &it, Self.toolbox, "question",
             rest: { if case .toolbox(let question, let result) = $0 { (question, result) } else { nil } })
         try c.option(
-            15, "user", as: "UserOfClient", &it, { .user($1, $0) }, (1, "client"), (2, "user"),
-            { if case .user(let user, let client) = $0 { (client, user) } else { nil } })
+            15, "user", as: "UserOfClient", &it, { .user($1, $0) }, "client", "user",
+            from: { if case .user(let user, let client) = $0 { (client, user) } else { nil } })
         try c.option(16, "advance", &it, .advance)
     }
 }
@@ -26,7 +26,7 @@ extension ToolboxResult: Choice {
     public static var blank: Self { .octets([]) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(2, "octets", &it, Self.octets) { if case .octets(let octets) = $0 { octets } else { nil } }
-        try c.option(3, "key_pair", as: "KeyPair", &it, Self.keyPair, (1, "private_key"), (2, "public_key")) {
+        try c.option(3, "key_pair", as: "KeyPair", &it, Self.keyPair, "private_key", "public_key") {
             if case .keyPair(let secret, let key) = $0 { (secret, key) } else { nil }
         }
         try c.option(4, "failure", &it, Self.failure) { if case .failure(let failure) = $0 { failure } else { nil } }

@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// A bond in octets, for a caller that keeps it without looking into it.
+/// A bond in octets, for a caller that saves it without reading it.
 ///
 ///     "JB" · version · flags · identity (6) and its type · key size · keys, as the flags say · client record
 ///     · name · last use · capability that was not sufficient · check

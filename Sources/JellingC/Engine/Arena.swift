@@ -13,7 +13,7 @@ import CJelling
         for index in unsafe chunks.indices { unsafe chunks[index].deallocate() }
     }
 
-    /// Takes everything back; one chunk of the usual size is kept for the next use.
+    /// Frees everything; one chunk of the usual size remains for the next use.
     mutating func reset() {
         while unsafe chunks.count > 1 { unsafe chunks.removeLast().deallocate() }
         if capacity != Self.chunkSize {
@@ -52,7 +52,7 @@ import CJelling
         return unsafe jelling_bytes(data: place.assumingMemoryBound(to: UInt8.self), length: octets.count)
     }
 
-    /// As `copy`, where an item of the copy needs memory of its own.
+    /// Like `copy`, for items that need further memory.
     mutating func copyDeep<Item: BitwiseCopyable, Source>(
         _ items: [Source], _ transform: (Source, inout Arena) -> Item
     ) -> (UnsafePointer<Item>?, count: Int) {

@@ -8,7 +8,7 @@ import CJelling
 @c @implementation
 public func jelling_create(
     _ config: UnsafePointer<jelling_config>?, _ engine: UnsafeMutablePointer<OpaquePointer?>?
-) -> jelling_status {
+) -> Status {
     guard let engine = unsafe engine else { return JELLING_ERROR_ARGUMENT }
     unsafe engine.pointee = nil
     if !BuiltIn.enhancedBearers, unsafe wantsEnhancedBearers(config) { return JELLING_ERROR_UNSUPPORTED }
@@ -30,7 +30,7 @@ private func wantsEnhancedBearers(_ pointer: UnsafePointer<jelling_config>?) -> 
 }
 
 @c @implementation
-public func jelling_destroy(_ engine: OpaquePointer?) -> jelling_status {
+public func jelling_destroy(_ engine: Handle) -> Status {
     let pointer = unsafe UnsafeRawPointer(engine)
     let status = unsafe jelling_engines_enter(pointer)
     guard status == JELLING_OK, let pointer = unsafe pointer else { return status }
@@ -40,7 +40,7 @@ public func jelling_destroy(_ engine: OpaquePointer?) -> jelling_status {
 }
 
 @c @implementation
-public func jelling_transport_opened(_ engine: OpaquePointer?, _ now: Int64) -> jelling_status {
+public func jelling_transport_opened(_ engine: Handle, _ now: Int64) -> Status {
     unsafe input(engine, now) { engine, now in
         engine.transportOpened(at: now)
         return JELLING_OK
@@ -48,7 +48,7 @@ public func jelling_transport_opened(_ engine: OpaquePointer?, _ now: Int64) -> 
 }
 
 @c @implementation
-public func jelling_transport_closed(_ engine: OpaquePointer?, _ now: Int64) -> jelling_status {
+public func jelling_transport_closed(_ engine: Handle, _ now: Int64) -> Status {
     unsafe input(engine, now) { engine, now in
         engine.host.transportClosed(at: now)
         return JELLING_OK
@@ -56,9 +56,7 @@ public func jelling_transport_closed(_ engine: OpaquePointer?, _ now: Int64) -> 
 }
 
 @c @implementation
-public func jelling_receive(
-    _ engine: OpaquePointer?, _ packet: UnsafePointer<UInt8>?, _ length: Int, _ now: Int64
-) -> jelling_status {
+public func jelling_receive(_ engine: Handle, _ packet: Octets, _ length: Int, _ now: Int64) -> Status {
     unsafe input(engine, now) { engine, now in
         guard let packet = unsafe packet, length > 0, length <= H4Framer.maximumPacketByteCount else {
             return JELLING_ERROR_ARGUMENT
@@ -69,9 +67,7 @@ public func jelling_receive(
 }
 
 @c @implementation
-public func jelling_receive_stream(
-    _ engine: OpaquePointer?, _ bytes: UnsafePointer<UInt8>?, _ length: Int, _ now: Int64
-) -> jelling_status {
+public func jelling_receive_stream(_ engine: Handle, _ bytes: Octets, _ length: Int, _ now: Int64) -> Status {
     unsafe input(engine, now) { engine, now in
         guard let bytes = unsafe bytes, length > 0 else { return JELLING_ERROR_ARGUMENT }
         return unsafe engine.receiveStream(UnsafeRawBufferPointer(start: bytes, count: length).bytes, at: now)
@@ -79,7 +75,7 @@ public func jelling_receive_stream(
 }
 
 @c @implementation
-public func jelling_advance(_ engine: OpaquePointer?, _ now: Int64) -> jelling_status {
+public func jelling_advance(_ engine: Handle, _ now: Int64) -> Status {
     unsafe input(engine, now) { engine, now in
         engine.host.advance(to: now)
         return JELLING_OK
@@ -97,9 +93,7 @@ public func jelling_next_deadline(_ engine: OpaquePointer?, _ deadline: UnsafeMu
 }
 
 @c @implementation
-public func jelling_drain(
-    _ engine: OpaquePointer?, _ send: jelling_send?, _ context: UnsafeMutableRawPointer?
-) -> jelling_status {
+public func jelling_drain(_ engine: Handle, _ send: jelling_send?, _ context: UnsafeMutableRawPointer?) -> Status {
     unsafe call(engine) { engine in
         guard let send = unsafe send else { return JELLING_ERROR_ARGUMENT }
         engine.host.drainPackets { packet in
@@ -113,8 +107,8 @@ public func jelling_drain(
 
 @c @implementation
 public func jelling_next_event(
-    _ engine: OpaquePointer?, _ event: UnsafeMutablePointer<UnsafePointer<jelling_event>?>?
-) -> jelling_status {
+    _ engine: Handle, _ event: UnsafeMutablePointer<UnsafePointer<jelling_event>?>?
+) -> Status {
     unsafe call(engine) { engine in
         guard let event = unsafe event else { return JELLING_ERROR_ARGUMENT }
         unsafe event.pointee = engine.nextEvent()
@@ -123,7 +117,7 @@ public func jelling_next_event(
 }
 
 @c @implementation
-public func jelling_set_client(_ engine: OpaquePointer?, _ client: UInt32) -> jelling_status {
+public func jelling_set_client(_ engine: Handle, _ client: UInt32) -> Status {
     unsafe call(engine) { engine in
         engine.client = ClientID(rawValue: client)
         return JELLING_OK
@@ -131,7 +125,7 @@ public func jelling_set_client(_ engine: OpaquePointer?, _ client: UInt32) -> je
 }
 
 @c @implementation
-public func jelling_is_ready(_ engine: OpaquePointer?, _ isReady: UnsafeMutablePointer<UInt32>?) -> jelling_status {
+public func jelling_is_ready(_ engine: Handle, _ isReady: UnsafeMutablePointer<UInt32>?) -> Status {
     unsafe call(engine) { engine in
         guard let isReady = unsafe isReady else { return JELLING_ERROR_ARGUMENT }
         unsafe isReady.pointee = engine.host.isReady ? 1 : 0
@@ -140,9 +134,7 @@ public func jelling_is_ready(_ engine: OpaquePointer?, _ isReady: UnsafeMutableP
 }
 
 @c @implementation
-public func jelling_read_counters(
-    _ engine: OpaquePointer?, _ counters: UnsafeMutablePointer<jelling_counters>?
-) -> jelling_status {
+public func jelling_read_counters(_ engine: Handle, _ counters: UnsafeMutablePointer<jelling_counters>?) -> Status {
     unsafe call(engine) { engine in
         guard let counters = unsafe counters else { return JELLING_ERROR_ARGUMENT }
         return unsafe write(jelling_counters(engine.host.counters), to: counters)

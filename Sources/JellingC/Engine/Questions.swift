@@ -29,7 +29,7 @@ func fill(_ question: inout jelling_question, with source: ToolboxQuestion, _ ar
 }
 
 private func answer(
-    _ handle: OpaquePointer?, _ question: UInt64, _ result: ToolboxResult?, _ now: Int64
+    _ handle: Handle, _ question: UInt64, _ result: ToolboxResult?, _ now: Int64
 ) -> jelling_status {
     unsafe input(handle, now) { engine, now in
         guard BuiltIn.pairing else { return JELLING_ERROR_UNSUPPORTED }
@@ -41,8 +41,8 @@ private func answer(
 
 @c @implementation
 public func jelling_next_question(
-    _ engine: OpaquePointer?, _ question: UnsafeMutablePointer<UnsafePointer<jelling_question>?>?
-) -> jelling_status {
+    _ engine: Handle, _ question: UnsafeMutablePointer<UnsafePointer<jelling_question>?>?
+) -> Status {
     unsafe call(engine) { engine in
         guard let question = unsafe question else { return JELLING_ERROR_ARGUMENT }
         unsafe question.pointee = engine.nextQuestion()
@@ -52,16 +52,15 @@ public func jelling_next_question(
 
 @c @implementation
 public func jelling_answer(
-    _ engine: OpaquePointer?, _ question: UInt64, _ octets: UnsafePointer<UInt8>?, _ length: Int, _ now: Int64
-) -> jelling_status {
+    _ engine: Handle, _ question: UInt64, _ octets: Octets, _ length: Int, _ now: Int64
+) -> Status {
     unsafe answer(engine, question, JellingC.octets(octets, length, limit: 65536).map { .octets($0) }, now)
 }
 
 @c @implementation
 public func jelling_answer_key_pair(
-    _ engine: OpaquePointer?, _ question: UInt64, _ privateKey: UnsafePointer<UInt8>?,
-    _ publicKey: UnsafePointer<UInt8>?, _ now: Int64
-) -> jelling_status {
+    _ engine: Handle, _ question: UInt64, _ privateKey: Octets, _ publicKey: Octets, _ now: Int64
+) -> Status {
     guard let privateKey = unsafe octets(privateKey, 32, limit: 32), let publicKey = unsafe P256PublicKey(publicKey)
     else { return unsafe answer(engine, question, nil, now) }
     return unsafe answer(engine, question, .keyPair(privateKey: privateKey, publicKey: publicKey), now)
@@ -69,7 +68,7 @@ public func jelling_answer_key_pair(
 
 @c @implementation
 public func jelling_answer_failure(
-    _ engine: OpaquePointer?, _ question: UInt64, _ isInvalidKey: UInt32, _ now: Int64
-) -> jelling_status {
+    _ engine: Handle, _ question: UInt64, _ isInvalidKey: UInt32, _ now: Int64
+) -> Status {
     unsafe answer(engine, question, .failure(isInvalidKey != 0 ? .invalidPublicKey : .unavailable), now)
 }

@@ -78,7 +78,7 @@ func fill(_ event: inout jelling_event, with source: HostEvent, _ arena: inout A
         unsafe event.set(JELLING_EVENT_AMBIGUOUS_IDENTITY)
         unsafe event.address = jelling_address(address)
     case .advertisingSet(let operation, let client, let news):
-        unsafe fill(&event, with: news, operation, client)
+        unsafe fill(&event, with: news, operation, client, &arena)
     case .train(let operation, let client, let news): unsafe fill(&event, with: news, operation, client, &arena)
     case .subrateChanged(let link, let subrate):
         unsafe event.set(JELLING_EVENT_SUBRATE_CHANGED, link: link)
@@ -107,6 +107,9 @@ private func fill(_ event: inout jelling_event, with discovery: Discovery, _ are
     unsafe event.discovered.scan_response = arena.copy(discovery.scanResponse)
     unsafe event.discovered.target = jelling_address(discovery.unresolvedTarget)
     unsafe event.discovered.has_target = discovery.unresolvedTarget == nil ? 0 : 1
+    unsafe event.discovered.primary_phy = discovery.primaryPHY.rawValue
+    unsafe event.discovered.secondary_phy = discovery.secondaryPHY?.rawValue ?? 0
+    unsafe event.discovered.train_interval = discovery.periodicInterval?.rawValue ?? 0
 }
 
 private func fill(_ event: inout jelling_event, with link: LinkInformation) {

@@ -44,8 +44,7 @@ extension jelling_completion {
                 case .train: 8
                 case .channelMap: 9
                 case .pathLossZones: 10
-                // The C API has no trains with responses.
-                case .subevents: 8
+                case .subevents: 11
                 }
             unsafe set(JELLING_FAILURE_INVALID_REQUEST, code: code)
         case .procedureTimeout: unsafe set(JELLING_FAILURE_PROCEDURE_TIMEOUT)
@@ -76,78 +75,56 @@ extension jelling_completion {
     }
 
     mutating func set(_ failure: SecurityFailure) {
-        var detail: UInt32 = 0
-        let kind: jelling_security_failure
-        switch failure {
-        case .refusedByUs(let reason):
-            kind = JELLING_SECURITY_REFUSED_BY_US
-            detail = UInt32(reason.rawValue)
-        case .refusedByPeer(let reason):
-            kind = JELLING_SECURITY_REFUSED_BY_PEER
-            detail = UInt32(reason.rawValue)
-        case .timedOut: kind = JELLING_SECURITY_TIMED_OUT
-        case .keyMissingAtPeer: kind = JELLING_SECURITY_KEY_MISSING_AT_PEER
-        case .encryptionFailed(let status):
-            kind = JELLING_SECURITY_ENCRYPTION_FAILED
-            detail = UInt32(status.rawValue)
-        case .wouldReplaceBond: kind = JELLING_SECURITY_WOULD_REPLACE_BOND
-        case .keyTooWeak: kind = JELLING_SECURITY_KEY_TOO_WEAK
-        case .noKey: kind = JELLING_SECURITY_NO_KEY
-        case .notAvailable: kind = JELLING_SECURITY_NOT_AVAILABLE
-        case .alreadyPairing: kind = JELLING_SECURITY_ALREADY_PAIRING
-        case .repeatedAttempts(let wait):
-            kind = JELLING_SECURITY_REPEATED_ATTEMPTS
-            detail = UInt32(clamping: (wait.rawValue / 1_000_000) &+ 1)
-        case .passkeyLocked: kind = JELLING_SECURITY_PASSKEY_IS_LOCKED
-        case .tooManyBonds: kind = JELLING_SECURITY_TOO_MANY_BONDS
-        case .linkLost: kind = JELLING_SECURITY_LINK_LOST
-        case .cancelled: kind = JELLING_SECURITY_CANCELLED
-        }
+        let (kind, detail): (jelling_security_failure, UInt32) =
+            switch failure {
+            case .refusedByUs(let reason): (JELLING_SECURITY_REFUSED_BY_US, UInt32(reason.rawValue))
+            case .refusedByPeer(let reason): (JELLING_SECURITY_REFUSED_BY_PEER, UInt32(reason.rawValue))
+            case .timedOut: (JELLING_SECURITY_TIMED_OUT, 0)
+            case .keyMissingAtPeer: (JELLING_SECURITY_KEY_MISSING_AT_PEER, 0)
+            case .encryptionFailed(let status): (JELLING_SECURITY_ENCRYPTION_FAILED, UInt32(status.rawValue))
+            case .wouldReplaceBond: (JELLING_SECURITY_WOULD_REPLACE_BOND, 0)
+            case .keyTooWeak: (JELLING_SECURITY_KEY_TOO_WEAK, 0)
+            case .noKey: (JELLING_SECURITY_NO_KEY, 0)
+            case .notAvailable: (JELLING_SECURITY_NOT_AVAILABLE, 0)
+            case .alreadyPairing: (JELLING_SECURITY_ALREADY_PAIRING, 0)
+            case .repeatedAttempts(let wait):
+                (JELLING_SECURITY_REPEATED_ATTEMPTS, UInt32(clamping: (wait.rawValue / 1_000_000) &+ 1))
+            case .passkeyLocked: (JELLING_SECURITY_PASSKEY_IS_LOCKED, 0)
+            case .tooManyBonds: (JELLING_SECURITY_TOO_MANY_BONDS, 0)
+            case .linkLost: (JELLING_SECURITY_LINK_LOST, 0)
+            case .cancelled: (JELLING_SECURITY_CANCELLED, 0)
+            }
         unsafe set(JELLING_FAILURE_SECURITY, code: kind.rawValue, detail: detail)
     }
 
     private mutating func set(_ failure: ChannelFailure) {
-        var detail: UInt32 = 0
-        let kind: jelling_channel_failure
-        switch failure {
-        case .refused(let result):
-            kind = JELLING_CHANNEL_REFUSED
-            detail = UInt32(result.rawValue)
-        case .notReconfigurable(let result):
-            kind = JELLING_CHANNEL_NOT_RECONFIGURABLE
-            detail = UInt32(result.rawValue)
-        case .invalidAnswer: kind = JELLING_CHANNEL_INVALID_ANSWER
-        case .notOpen: kind = JELLING_CHANNEL_NOT_OPEN
-        case .noResources: kind = JELLING_CHANNEL_NO_RESOURCES
-        case .unitTooLong: kind = JELLING_CHANNEL_UNIT_TOO_LONG
-        case .invalidSPSM: kind = JELLING_CHANNEL_INVALID_SPSM
-        }
-        unsafe set(JELLING_FAILURE_CHANNEL, code: kind.rawValue, detail: detail)
+        let (kind, detail): (jelling_channel_failure, UInt16) =
+            switch failure {
+            case .refused(let result): (JELLING_CHANNEL_REFUSED, result.rawValue)
+            case .notReconfigurable(let result): (JELLING_CHANNEL_NOT_RECONFIGURABLE, result.rawValue)
+            case .invalidAnswer: (JELLING_CHANNEL_INVALID_ANSWER, 0)
+            case .notOpen: (JELLING_CHANNEL_NOT_OPEN, 0)
+            case .noResources: (JELLING_CHANNEL_NO_RESOURCES, 0)
+            case .unitTooLong: (JELLING_CHANNEL_UNIT_TOO_LONG, 0)
+            case .invalidSPSM: (JELLING_CHANNEL_INVALID_SPSM, 0)
+            }
+        unsafe set(JELLING_FAILURE_CHANNEL, code: kind.rawValue, detail: UInt32(detail))
     }
 
     private mutating func set(_ error: GATTPublishError) {
-        var handle = AttributeHandle.none
-        let kind: jelling_publish_failure
-        switch error {
-        case .uuidNotAllowed: kind = JELLING_PUBLISH_UUID_NOT_ALLOWED
-        case .propertyNotAllowed: kind = JELLING_PUBLISH_PROPERTY_NOT_ALLOWED
-        case .descriptorNotAllowed: kind = JELLING_PUBLISH_DESCRIPTOR_NOT_ALLOWED
-        case .cachedValueNotReadOnly: kind = JELLING_PUBLISH_VALUE_NOT_READ_ONLY
-        case .valueTooLong: kind = JELLING_PUBLISH_VALUE_TOO_LONG
-        case .includedServiceUnknown(let unknown):
-            kind = JELLING_PUBLISH_INCLUDED_SERVICE_UNKNOWN
-            handle = unknown
-        case .outOfHandles: kind = JELLING_PUBLISH_OUT_OF_HANDLES
-        case .unknownService(let unknown):
-            kind = JELLING_PUBLISH_UNKNOWN_SERVICE
-            handle = unknown
-        case .isIncluded(_, let other):
-            kind = JELLING_PUBLISH_IS_INCLUDED
-            handle = other
-        case .handlesOutOfOrder(let wrong):
-            kind = JELLING_PUBLISH_HANDLES_OUT_OF_ORDER
-            handle = wrong
-        }
+        let (kind, handle): (jelling_publish_failure, AttributeHandle) =
+            switch error {
+            case .uuidNotAllowed: (JELLING_PUBLISH_UUID_NOT_ALLOWED, .none)
+            case .propertyNotAllowed: (JELLING_PUBLISH_PROPERTY_NOT_ALLOWED, .none)
+            case .descriptorNotAllowed: (JELLING_PUBLISH_DESCRIPTOR_NOT_ALLOWED, .none)
+            case .cachedValueNotReadOnly: (JELLING_PUBLISH_VALUE_NOT_READ_ONLY, .none)
+            case .valueTooLong: (JELLING_PUBLISH_VALUE_TOO_LONG, .none)
+            case .includedServiceUnknown(let handle): (JELLING_PUBLISH_INCLUDED_SERVICE_UNKNOWN, handle)
+            case .outOfHandles: (JELLING_PUBLISH_OUT_OF_HANDLES, .none)
+            case .unknownService(let handle): (JELLING_PUBLISH_UNKNOWN_SERVICE, handle)
+            case .isIncluded(_, let other): (JELLING_PUBLISH_IS_INCLUDED, other)
+            case .handlesOutOfOrder(let handle): (JELLING_PUBLISH_HANDLES_OUT_OF_ORDER, handle)
+            }
         unsafe set(JELLING_FAILURE_PUBLISHING, code: kind.rawValue, detail: UInt32(handle.rawValue))
     }
 }

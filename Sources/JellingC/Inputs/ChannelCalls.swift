@@ -73,50 +73,45 @@ private func consuming(_ link: jelling_link, _ channel: UInt32, _ units: UInt32)
 
 @c @implementation
 public func jelling_listen(
-    _ engine: OpaquePointer?, _ spsm: UInt16, _ settings: UnsafePointer<jelling_channel_settings>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ spsm: UInt16, _ settings: UnsafePointer<jelling_channel_settings>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.channels, listening(spsm, settings), now, operation)
 }
 
 @c @implementation
-public func jelling_stop_listening(
-    _ engine: OpaquePointer?, _ spsm: UInt16, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_stop_listening(_ engine: Handle, _ spsm: UInt16, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, to: BuiltIn.channels, .channel(.stopListening(spsm: spsm)), now, operation)
 }
 
 @c @implementation
 public func jelling_open_channel(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ spsm: UInt16,
-    _ settings: UnsafePointer<jelling_channel_settings>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ spsm: UInt16, _ settings: UnsafePointer<jelling_channel_settings>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.channels, opening(link, spsm, settings), now, operation)
 }
 
 @c @implementation
 public func jelling_open_enhanced_channels(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ spsm: UInt16,
-    _ settings: UnsafePointer<jelling_channel_settings>?, _ count: UInt32, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ spsm: UInt16, _ settings: UnsafePointer<jelling_channel_settings>?,
+    _ count: UInt32, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.channels, opening(link, spsm, settings, count), now, operation)
 }
 
 @c @implementation
 public func jelling_reconfigure_channels(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ channels: UnsafePointer<UInt32>?, _ count: Int, _ mtu: UInt16,
-    _ mps: UInt16, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ channels: UnsafePointer<UInt32>?, _ count: Int, _ mtu: UInt16, _ mps: UInt16,
+    _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.channels, reconfiguring(link, channels, count, mtu, mps), now, operation)
 }
 
 @c @implementation
 public func jelling_channel_send(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ channel: UInt32, _ data: UnsafePointer<UInt8>?, _ length: Int,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ channel: UInt32, _ data: Octets, _ length: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.channels,
         octets(data, length, limit: 65535).map { .channel(.send(ChannelID(link, channel), $0)) }, now, operation
@@ -125,16 +120,14 @@ public func jelling_channel_send(
 
 @c @implementation
 public func jelling_channel_consume(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ channel: UInt32, _ units: UInt32, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ channel: UInt32, _ units: UInt32, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.channels, consuming(link, channel, units), now, operation)
 }
 
 @c @implementation
 public func jelling_close_channel(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ channel: UInt32, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ channel: UInt32, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.channels, .channel(.close(ChannelID(link, channel))), now, operation)
 }

@@ -20,42 +20,39 @@ private func attributeWrites(_ writes: UnsafePointer<jelling_attribute_value>?, 
 
 @c @implementation
 public func jelling_exchange_mtu(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ preferred: UInt16, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ preferred: UInt16, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, gatt: preferredMTU(preferred).map { .exchangeMTU(preferred: $0) }, now, operation)
 }
 
 @c @implementation
 public func jelling_discover_services(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ uuids: UnsafePointer<jelling_uuid>?, _ count: Int, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ uuids: UnsafePointer<jelling_uuid>?, _ count: Int, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link, gatt: JellingC.uuids(uuids, count).map { .discoverServices(uuids: $0) }, now, operation)
 }
 
 @c @implementation
 public func jelling_discover_secondary_services(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, gatt: .discoverSecondaryServices, now, operation)
 }
 
 @c @implementation
 public func jelling_discover_included_services(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ first: UInt16, _ last: UInt16, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ first: UInt16, _ last: UInt16, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, gatt: .discoverIncludedServices(AttributeHandleRange(first, last)), now, operation)
 }
 
 @c @implementation
 public func jelling_discover_characteristics(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ first: UInt16, _ last: UInt16,
-    _ uuids: UnsafePointer<jelling_uuid>?, _ count: Int, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ first: UInt16, _ last: UInt16, _ uuids: UnsafePointer<jelling_uuid>?,
+    _ count: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link,
         gatt: JellingC.uuids(uuids, count).map {
@@ -65,33 +62,30 @@ public func jelling_discover_characteristics(
 
 @c @implementation
 public func jelling_discover_descriptors(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ first: UInt16, _ last: UInt16, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ first: UInt16, _ last: UInt16, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, gatt: .discoverDescriptors(AttributeHandleRange(first, last)), now, operation)
 }
 
 @c @implementation
 public func jelling_read(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ handle: UInt16, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ handle: UInt16, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, gatt: .read(AttributeHandle(rawValue: handle)), now, operation)
 }
 
 @c @implementation
 public func jelling_read_long(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ handle: UInt16, _ offset: UInt16, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ handle: UInt16, _ offset: UInt16, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, gatt: .readLong(AttributeHandle(rawValue: handle), offset: offset), now, operation)
 }
 
 @c @implementation
 public func jelling_read_by_uuid(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ uuid: UnsafePointer<jelling_uuid>?, _ first: UInt16,
-    _ last: UInt16, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ uuid: UnsafePointer<jelling_uuid>?, _ first: UInt16, _ last: UInt16, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link, gatt: uuids(uuid, 1).map { .readUsingUUID($0[0], AttributeHandleRange(first, last)) }, now,
         operation)
@@ -99,26 +93,23 @@ public func jelling_read_by_uuid(
 
 @c @implementation
 public func jelling_read_multiple(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ handles: UnsafePointer<UInt16>?, _ count: Int, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ handles: UnsafePointer<UInt16>?, _ count: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, gatt: JellingC.handles(handles, count).map { .readMultiple($0) }, now, operation)
 }
 
 @c @implementation
 public func jelling_read_multiple_variable(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ handles: UnsafePointer<UInt16>?, _ count: Int, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ handles: UnsafePointer<UInt16>?, _ count: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link, gatt: JellingC.handles(handles, count).map { .readMultipleVariable($0) }, now, operation)
 }
 
 @c @implementation
 public func jelling_write(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ handle: UInt16, _ value: UnsafePointer<UInt8>?, _ length: Int,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ handle: UInt16, _ value: Octets, _ length: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link,
         gatt: octets(value, length, limit: 512).map { .write(AttributeHandle(rawValue: handle), value: $0) }, now,
@@ -127,9 +118,8 @@ public func jelling_write(
 
 @c @implementation
 public func jelling_write_long(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ handle: UInt16, _ value: UnsafePointer<UInt8>?, _ length: Int,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ handle: UInt16, _ value: Octets, _ length: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link,
         gatt: octets(value, length, limit: 512).map { .writeLong(AttributeHandle(rawValue: handle), value: $0) }, now,
@@ -138,17 +128,16 @@ public func jelling_write_long(
 
 @c @implementation
 public func jelling_reliable_write(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ writes: UnsafePointer<jelling_attribute_value>?, _ count: Int,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ writes: UnsafePointer<jelling_attribute_value>?, _ count: Int, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, gatt: attributeWrites(writes, count).map { .reliableWrite($0) }, now, operation)
 }
 
 @c @implementation
 public func jelling_write_command(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ handle: UInt16, _ value: UnsafePointer<UInt8>?, _ length: Int,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ handle: UInt16, _ value: Octets, _ length: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link,
         gatt: octets(value, length, limit: 512).map { .writeCommand(AttributeHandle(rawValue: handle), value: $0) },
@@ -157,9 +146,8 @@ public func jelling_write_command(
 
 @c @implementation
 public func jelling_write_signed(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ handle: UInt16, _ value: UnsafePointer<UInt8>?, _ length: Int,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ handle: UInt16, _ value: Octets, _ length: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link,
         gatt: octets(value, length, limit: 512).map { .writeSigned(AttributeHandle(rawValue: handle), value: $0) }, now,
@@ -168,9 +156,9 @@ public func jelling_write_signed(
 
 @c @implementation
 public func jelling_subscribe(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ handle: UInt16, _ configuration: UInt16, _ indications: UInt32,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ handle: UInt16, _ configuration: UInt16, _ indications: UInt32, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link,
         gatt: .subscribe(
@@ -180,8 +168,7 @@ public func jelling_subscribe(
 
 @c @implementation
 public func jelling_unsubscribe(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ handle: UInt16, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ handle: UInt16, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, gatt: .unsubscribe(AttributeHandle(rawValue: handle)), now, operation)
 }

@@ -34,68 +34,56 @@ private func subrate(_ request: UnsafePointer<jelling_subrate_request>?) -> Link
 }
 
 @c @implementation
-public func jelling_disconnect(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_disconnect(_ engine: Handle, _ link: Link, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, on: link, .disconnect, now, operation)
 }
 
 @c @implementation
-public func jelling_read_rssi(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_read_rssi(_ engine: Handle, _ link: Link, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, on: link, .procedure(.readRSSI), now, operation)
 }
 
 @c @implementation
-public func jelling_read_remote_version(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_read_remote_version(_ engine: Handle, _ link: Link, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, on: link, .procedure(.readRemoteVersion), now, operation)
 }
 
 @c @implementation
-public func jelling_read_remote_features(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_read_remote_features(_ engine: Handle, _ link: Link, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, on: link, .procedure(.readRemoteFeatures), now, operation)
 }
 
 @c @implementation
 public func jelling_update_parameters(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ parameters: UnsafePointer<jelling_connection_request>?,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ parameters: UnsafePointer<jelling_connection_request>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, request(parameters).map { .procedure(.updateParameters($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_set_data_length(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ octets: UInt16, _ microseconds: UInt16, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ octets: UInt16, _ microseconds: UInt16, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, dataLength(octets, microseconds), now, operation)
 }
 
 @c @implementation
-public func jelling_read_phy(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_read_phy(_ engine: Handle, _ link: Link, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, on: link, .procedure(.readPHY), now, operation)
 }
 
 @c @implementation
 public func jelling_set_phy(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ transmit: UInt8, _ receive: UInt8, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ transmit: UInt8, _ receive: UInt8, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, phys(transmit, receive), now, operation)
 }
 
 @c @implementation
 public func jelling_set_subrate(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ request: UnsafePointer<jelling_subrate_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ request: UnsafePointer<jelling_subrate_request>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, subrate(request), now, operation)
 }

@@ -9,7 +9,7 @@ import CJelling
 @inline(__always)
 private func submit(
     _ engine: OpaquePointer?, on link: jelling_link, measuring procedure: @autoclosure () -> LinkProcedure?,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
+    _ now: Int64, _ operation: Number
 ) -> jelling_status {
     guard BuiltIn.linkReports else { return unsafe refuse(engine, now) }
     return unsafe submit(engine, on: link, procedure().map { .procedure($0) }, now, operation)
@@ -35,42 +35,37 @@ private func payloadTimeout(_ milliseconds: UInt32) -> LinkProcedure? {
 
 @c @implementation
 public func jelling_read_transmit_power(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ phy: UInt8, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ phy: UInt8, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, measuring: managedPHY(phy).map { .readTransmitPower(phy: $0) }, now, operation)
 }
 
 @c @implementation
 public func jelling_read_remote_transmit_power(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ phy: UInt8, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ phy: UInt8, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link, measuring: managedPHY(phy).map { .readRemoteTransmitPower(phy: $0) }, now, operation)
 }
 
 @c @implementation
 public func jelling_report_transmit_power(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ local: UInt32, _ remote: UInt32, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ local: UInt32, _ remote: UInt32, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, on: link, measuring: .reportTransmitPower(local: local != 0, remote: remote != 0), now, operation)
 }
 
 @c @implementation
 public func jelling_monitor_path_loss(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ zones: UnsafePointer<jelling_path_loss_zones>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ zones: UnsafePointer<jelling_path_loss_zones>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, measuring: pathLoss(zones), now, operation)
 }
 
 @c @implementation
 public func jelling_set_authenticated_payload_timeout(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ milliseconds: UInt32, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ milliseconds: UInt32, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, on: link, measuring: payloadTimeout(milliseconds), now, operation)
 }

@@ -49,8 +49,9 @@ extension ConnectRequest {
             guard let parameters = unsafe ConnectionParameterRequest(wished.pointee) else { return nil }
             self.parameters = parameters
         }
-        guard unsafe request.phys <= 7 else { return nil }
+        guard unsafe request.phys <= 7, unsafe request.enhanced_bearers <= 5 else { return nil }
         if unsafe request.phys != 0 { phys = PHYSet(rawValue: unsafe request.phys) }
+        if unsafe request.enhanced_bearers != 0 { enhancedBearers = unsafe request.enhanced_bearers }
         if BuiltIn.pace, let wished = unsafe request.pace {
             guard let pace = unsafe LinkPace(wished) else { return nil }
             self.pace = pace
@@ -156,42 +157,39 @@ extension AdvertiseRequest {
 
 @c @implementation
 public func jelling_scan(
-    _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_scan_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ request: UnsafePointer<jelling_scan_request>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, ScanRequest(request).map { .radio(.scan($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_change_scan(
-    _ engine: OpaquePointer?, _ scan: jelling_operation, _ request: UnsafePointer<jelling_scan_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ scan: jelling_operation, _ request: UnsafePointer<jelling_scan_request>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(
         engine, ScanRequest(request).map { .radio(.changeScan(OperationID(rawValue: scan), $0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_connect(
-    _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_connect_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ request: UnsafePointer<jelling_connect_request>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.links, ConnectRequest(request).map { .radio(.connect($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_advertise(
-    _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_advertise_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ request: UnsafePointer<jelling_advertise_request>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.server, AdvertiseRequest(request).map { .radio(.advertise($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_pack_advertisement(
-    _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_advertise_request>?,
+    _ engine: Handle, _ request: UnsafePointer<jelling_advertise_request>?,
     _ packed: UnsafeMutablePointer<jelling_packed_advertisement>?
-) -> jelling_status {
+) -> Status {
     unsafe call(engine) { engine in
         guard BuiltIn.server else { return JELLING_ERROR_UNSUPPORTED }
         guard let packed = unsafe packed, let request = unsafe AdvertiseRequest(request) else {
@@ -213,9 +211,9 @@ public func jelling_pack_advertisement(
 
 @c @implementation
 public func jelling_change_advertising(
-    _ engine: OpaquePointer?, _ advertising: jelling_operation, _ request: UnsafePointer<jelling_advertise_request>?,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ advertising: jelling_operation, _ request: UnsafePointer<jelling_advertise_request>?,
+    _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.server,
         AdvertiseRequest(request).map { .radio(.changeAdvertising(OperationID(rawValue: advertising), $0)) },
@@ -223,33 +221,26 @@ public func jelling_change_advertising(
 }
 
 @c @implementation
-public func jelling_cancel(
-    _ engine: OpaquePointer?, _ target: jelling_operation, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_cancel(_ engine: Handle, _ target: jelling_operation, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, .cancel(OperationID(rawValue: target)), now, operation)
 }
 
 @c @implementation
 public func jelling_classify_channels(
-    _ engine: OpaquePointer?, _ channels: UInt64, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
-    unsafe submit(
-        engine, to: BuiltIn.links, .radio(.classifyChannels(ChannelMap(rawValue: channels))), now, operation)
+    _ engine: Handle, _ channels: UInt64, _ now: Int64, _ operation: Number
+) -> Status {
+    unsafe submit(engine, to: BuiltIn.links, .radio(.classifyChannels(ChannelMap(rawValue: channels))), now, operation)
 }
 
 @c @implementation
-public func jelling_stop(
-    _ engine: OpaquePointer?, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_stop(_ engine: Handle, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, .stop, now, operation)
 }
 
 @c @implementation
 public func jelling_hci_command(
-    _ engine: OpaquePointer?, _ opcode: UInt16, _ parameters: UnsafePointer<UInt8>?, _ length: Int, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ opcode: UInt16, _ parameters: Octets, _ length: Int, _ now: Int64, _ operation: Number
+) -> Status {
     let command = unsafe octets(parameters, length, limit: 255).map {
         HostCommand.sendHCICommand(opcode: HCIOpcode(rawValue: opcode), parameters: $0)
     }
@@ -257,8 +248,6 @@ public func jelling_hci_command(
 }
 
 @c @implementation
-public func jelling_hold_indications(
-    _ engine: OpaquePointer?, _ isHeld: UInt32, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_hold_indications(_ engine: Handle, _ isHeld: UInt32, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, to: BuiltIn.links, .holdIndications(isHeld != 0), now, operation)
 }

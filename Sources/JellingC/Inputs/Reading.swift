@@ -3,7 +3,7 @@ import CJelling
 
 /// The longest text that a caller may give, in octets: what is longer has probably no end.
 private let maximumTextLength = 1024
-/// The most items of one array of a caller: more handles than there are can be asked for by nobody.
+/// The most items of one array of a caller: there are no more handles to ask for.
 let maximumItemCount = 65536
 
 /// Copies a structure that begins with its size, as much as the caller has of it; the rest is zero, which means the
@@ -32,7 +32,7 @@ func write<Structure: BitwiseCopyable>(
 }
 
 /// The items of an array of structures that begin with their size, which is also their distance; `nil` where one of
-/// them is not what `convert` takes.
+/// them is not what `convert` accepts.
 func readAll<Structure: BitwiseCopyable, Item>(
     _ pointer: UnsafePointer<Structure>?, _ count: Int, zero: Structure, _ convert: (Structure) -> Item?
 ) -> [Item]? {

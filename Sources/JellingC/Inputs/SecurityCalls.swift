@@ -46,8 +46,8 @@ private func outOfBand(
 
 @c @implementation
 public func jelling_describe_bond(
-    _ blob: UnsafePointer<UInt8>?, _ length: Int, _ description: UnsafeMutablePointer<jelling_bond>?
-) -> jelling_status {
+    _ blob: Octets, _ length: Int, _ description: UnsafeMutablePointer<jelling_bond>?
+) -> Status {
     guard BuiltIn.pairing else { return JELLING_ERROR_UNSUPPORTED }
     guard let description = unsafe description,
         let bond = unsafe octets(blob, length, limit: BondBlob.maximumLength).flatMap(BondBlob.bond)
@@ -62,93 +62,80 @@ public func jelling_describe_bond(
 
 @c @implementation
 public func jelling_pair(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ options: UnsafePointer<jelling_pairing_options>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ options: UnsafePointer<jelling_pairing_options>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, pairing(link, options), now, operation)
 }
 
 @c @implementation
 public func jelling_answer_passkey(
-    _ engine: OpaquePointer?, _ question: UInt64, _ passkey: UInt32, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ question: UInt64, _ passkey: UInt32, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.pairing, passkey <= 999_999 ? answer(question, .passkey(passkey)) : nil, now, operation)
 }
 
 @c @implementation
 public func jelling_answer_confirm(
-    _ engine: OpaquePointer?, _ question: UInt64, _ isConfirmed: UInt32, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ question: UInt64, _ isConfirmed: UInt32, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, answer(question, .confirm(isConfirmed != 0)), now, operation)
 }
 
 @c @implementation
-public func jelling_answer_cancel(
-    _ engine: OpaquePointer?, _ question: UInt64, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_answer_cancel(_ engine: Handle, _ question: UInt64, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, answer(question, .cancel), now, operation)
 }
 
 @c @implementation
-public func jelling_unlock_passkey(
-    _ engine: OpaquePointer?, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_unlock_passkey(_ engine: Handle, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, .security(.unlockPasskey), now, operation)
 }
 
 @c @implementation
-public func jelling_encrypt(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_encrypt(_ engine: Handle, _ link: Link, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, .security(.encrypt(LinkID(link))), now, operation)
 }
 
 @c @implementation
 public func jelling_set_security(
-    _ engine: OpaquePointer?, _ settings: UnsafePointer<jelling_security_settings>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ settings: UnsafePointer<jelling_security_settings>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, JellingC.settings(settings), now, operation)
 }
 
 @c @implementation
 public func jelling_restore_bonds(
-    _ engine: OpaquePointer?, _ blobs: UnsafePointer<jelling_bytes>?, _ count: Int, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ blobs: UnsafePointer<jelling_bytes>?, _ count: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, restoring(blobs, count), now, operation)
 }
 
 @c @implementation
 public func jelling_name_bond(
-    _ engine: OpaquePointer?, _ identity: UnsafePointer<jelling_address>?, _ name: UnsafePointer<CChar>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ identity: UnsafePointer<jelling_address>?, _ name: UnsafePointer<CChar>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, naming(identity, name), now, operation)
 }
 
 @c @implementation
 public func jelling_remove_bond(
-    _ engine: OpaquePointer?, _ identity: UnsafePointer<jelling_address>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ identity: UnsafePointer<jelling_address>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, removing(identity), now, operation)
 }
 
 @c @implementation
 public func jelling_set_out_of_band_data(
-    _ engine: OpaquePointer?, _ peer: UnsafePointer<jelling_address>?, _ data: UnsafePointer<jelling_out_of_band_data>?,
-    _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ peer: UnsafePointer<jelling_address>?, _ data: UnsafePointer<jelling_out_of_band_data>?,
+    _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, outOfBand(peer, data), now, operation)
 }
 
 @c @implementation
-public func jelling_create_out_of_band_data(
-    _ engine: OpaquePointer?, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_create_out_of_band_data(_ engine: Handle, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, to: BuiltIn.pairing, .security(.createOutOfBandData), now, operation)
 }

@@ -78,58 +78,48 @@ private func update(
 
 @c @implementation
 public func jelling_publish(
-    _ engine: OpaquePointer?, _ service: UnsafePointer<jelling_service_definition>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ service: UnsafePointer<jelling_service_definition>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.server, GATTServiceDefinition(service).map { .server(.publish($0)) }, now, operation)
 }
 
 @c @implementation
-public func jelling_remove_service(
-    _ engine: OpaquePointer?, _ handle: UInt16, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_remove_service(_ engine: Handle, _ handle: UInt16, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(
         engine, to: BuiltIn.server, .server(.removeService(AttributeHandle(rawValue: handle))), now, operation)
 }
 
 @c @implementation
-public func jelling_disable_services(
-    _ engine: OpaquePointer?, _ attError: UInt8, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_disable_services(_ engine: Handle, _ attError: UInt8, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, to: BuiltIn.server, disabling(attError), now, operation)
 }
 
 @c @implementation
 public func jelling_set_device_name(
-    _ engine: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ name: UnsafePointer<CChar>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.server, naming(name), now, operation)
 }
 
 @c @implementation
 public func jelling_respond_value(
-    _ engine: OpaquePointer?, _ request: UInt64, _ value: UnsafePointer<UInt8>?, _ length: Int, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ request: UInt64, _ value: Octets, _ length: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.server, response(request, octets(value, length, limit: 512).map { .value($0) }), now,
         operation)
 }
 
 @c @implementation
-public func jelling_respond_written(
-    _ engine: OpaquePointer?, _ request: UInt64, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+public func jelling_respond_written(_ engine: Handle, _ request: UInt64, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(engine, to: BuiltIn.server, response(request, .success), now, operation)
 }
 
 @c @implementation
 public func jelling_respond_error(
-    _ engine: OpaquePointer?, _ request: UInt64, _ attError: UInt8, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ request: UInt64, _ attError: UInt8, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.server, response(request, attError == 0 ? nil : .failure(ATTError(rawValue: attError))),
         now, operation)
@@ -137,10 +127,9 @@ public func jelling_respond_error(
 
 @c @implementation
 public func jelling_update_value(
-    _ engine: OpaquePointer?, _ handle: UInt16, _ value: UnsafePointer<UInt8>?, _ length: Int,
-    _ links: UnsafePointer<jelling_link>?, _ linkCount: Int, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ handle: UInt16, _ value: Octets, _ length: Int, _ links: UnsafePointer<jelling_link>?,
+    _ linkCount: Int, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.server, update(handle, octets(value, length, limit: 512), links, linkCount), now, operation)
 }

@@ -48,6 +48,40 @@ extension PeriodicTrain {
         if unsafe train.interval != 0 { interval = PeriodicAdvertisingInterval(rawValue: unsafe train.interval) }
         includesDataInformation = unsafe train.flags.has(JELLING_TRAIN_DATA_INFORMATION)
         includesTransmitPower = unsafe train.flags.has(JELLING_TRAIN_POWER)
+        if unsafe train.subevent_count != 0 {
+            guard BuiltIn.responses else { return nil }
+            subevents = unsafe TrainSubevents(train)
+        }
+    }
+}
+
+extension TrainSubevents {
+    fileprivate init(_ train: jelling_train) {
+        unsafe self.init(
+            count: train.subevent_count, responseSlotDelay: train.response_slot_delay,
+            responseSlotSpacing: train.response_slot_spacing, responseSlotCount: train.response_slot_count)
+        if unsafe train.subevent_interval != 0 { interval = unsafe train.subevent_interval }
+    }
+}
+
+extension SubeventData {
+    fileprivate init?(_ item: jelling_subevent_data) {
+        guard let data = unsafe octets(item.data, limit: Self.longestData) else { return nil }
+        unsafe self.init(
+            subevent: item.subevent, firstResponseSlot: item.first_response_slot,
+            responseSlotCount: item.response_slot_count, data: data)
+    }
+}
+
+extension TrainResponse {
+    fileprivate init?(_ pointer: UnsafePointer<jelling_train_response>?) {
+        guard let pointer = unsafe pointer else { return nil }
+        var response = unsafe jelling_train_response()
+        guard unsafe read(&response, from: pointer), let data = unsafe octets(response.data, limit: Self.longestData)
+        else { return nil }
+        unsafe self.init(
+            toEvent: response.event, subevent: response.subevent, in: response.response_subevent, slot: response.slot,
+            data: data)
     }
 }
 
@@ -65,6 +99,10 @@ extension TrainRequest {
         options.reportsOnlyChanges = unsafe request.flags.has(JELLING_FOLLOW_CHANGES)
         options.skip = unsafe request.skip
         if unsafe request.timeout != 0 { options.timeout = SupervisionTimeout(rawValue: unsafe request.timeout) }
+        guard let subevents = unsafe octets(request.subevents, request.subevent_count, limit: 128) else { return nil }
+        guard !subevents.isEmpty else { return }
+        guard BuiltIn.responses else { return nil }
+        options.subevents = subevents
     }
 }
 
@@ -81,18 +119,17 @@ private func receiving(_ link: jelling_link, _ request: UnsafePointer<jelling_tr
 
 @c @implementation
 public func jelling_advertise_set(
-    _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.sets, AdvertisingSetRequest(request).map { .radio(.advertiseSet($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_change_set(
-    _ engine: OpaquePointer?, _ set: jelling_operation, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ set: jelling_operation, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.sets,
         AdvertisingSetRequest(request).map { .radio(.changeAdvertisingSet(OperationID(rawValue: set), $0)) }, now,
@@ -101,26 +138,44 @@ public func jelling_change_set(
 
 @c @implementation
 public func jelling_follow_train(
-    _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
-    unsafe submit(
-        engine, to: BuiltIn.trains, TrainRequest(request).map { .radio(.followTrain($0)) }, now, operation)
+    _ engine: Handle, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64, _ operation: Number
+) -> Status {
+    unsafe submit(engine, to: BuiltIn.trains, TrainRequest(request).map { .radio(.followTrain($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_receive_trains(
-    _ engine: OpaquePointer?, _ link: jelling_link, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ link: Link, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(engine, to: BuiltIn.links && BuiltIn.trains, receiving(link, request), now, operation)
 }
 
 @c @implementation
+public func jelling_send_subevents(
+    _ engine: Handle, _ set: jelling_operation, _ subevents: UnsafePointer<jelling_subevent_data>?, _ count: Int,
+    _ now: Int64, _ operation: Number
+) -> Status {
+    unsafe submit(
+        engine, to: BuiltIn.responses,
+        readValues(subevents, count) { unsafe SubeventData($0) }.map {
+            .radio(.sendSubevents($0, of: OperationID(rawValue: set)))
+        }, now, operation)
+}
+
+@c @implementation
+public func jelling_respond_in_train(
+    _ engine: Handle, _ train: jelling_operation, _ response: UnsafePointer<jelling_train_response>?, _ now: Int64,
+    _ operation: Number
+) -> Status {
+    unsafe submit(
+        engine, to: BuiltIn.responses,
+        TrainResponse(response).map { .radio(.respondInTrain($0, in: OperationID(rawValue: train))) }, now, operation)
+}
+
+@c @implementation
 public func jelling_transfer_train(
-    _ engine: OpaquePointer?, _ train: jelling_operation, _ link: jelling_link, _ serviceData: UInt16, _ now: Int64,
-    _ operation: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
+    _ engine: Handle, _ train: jelling_operation, _ link: Link, _ serviceData: UInt16, _ now: Int64, _ operation: Number
+) -> Status {
     unsafe submit(
         engine, to: BuiltIn.links && BuiltIn.trains,
         .radio(.transferTrain(OperationID(rawValue: train), to: LinkID(link), serviceData: serviceData)), now,

@@ -2,14 +2,14 @@
 
 /*
  * A pointer is looked up before anything behind it is read, so a pointer to an engine that is gone is harmless. Each
- * place is taken with one atomic exchange; none waits for another.
+ * place is reserved with one atomic exchange; none waits for another.
  */
 static struct {
     const void *engine;
     int is_used;
 } places[JELLING_MAXIMUM_ENGINES];
 
-static int take(int place) { return !__atomic_exchange_n(&places[place].is_used, 1, __ATOMIC_ACQUIRE); }
+static int reserve(int place) { return !__atomic_exchange_n(&places[place].is_used, 1, __ATOMIC_ACQUIRE); }
 
 static void give(int place) { __atomic_store_n(&places[place].is_used, 0, __ATOMIC_RELEASE); }
 
@@ -23,7 +23,7 @@ static int place_of(const void *engine) {
 
 jelling_status jelling_engines_add(const void *engine) {
     for (int place = 0; place < JELLING_MAXIMUM_ENGINES; place++) {
-        if (engine_at(place) || !take(place)) continue;
+        if (engine_at(place) || !reserve(place)) continue;
         int is_free = !engine_at(place);
         if (is_free) __atomic_store_n(&places[place].engine, engine, __ATOMIC_RELEASE);
         give(place);
@@ -36,7 +36,7 @@ jelling_status jelling_engines_enter(const void *engine) {
     if (!engine) return JELLING_ERROR_ARGUMENT;
     int place = place_of(engine);
     if (place < 0) return JELLING_ERROR_ENGINE;
-    if (!take(place)) return JELLING_ERROR_BUSY;
+    if (!reserve(place)) return JELLING_ERROR_BUSY;
     /* It may have been destroyed between the two steps. */
     if (engine_at(place) == engine) return JELLING_OK;
     give(place);

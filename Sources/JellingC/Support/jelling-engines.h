@@ -7,14 +7,14 @@
 /* Makes an engine known, not in use: JELLING_OK or JELLING_ERROR_LIMIT. */
 jelling_status jelling_engines_add(const void *engine);
 
-/* Takes an engine for one call: JELLING_OK, JELLING_ERROR_ARGUMENT for NULL, JELLING_ERROR_ENGINE or
+/* Enters an engine for one call: JELLING_OK, JELLING_ERROR_ARGUMENT for NULL, JELLING_ERROR_ENGINE or
    JELLING_ERROR_BUSY. */
 jelling_status jelling_engines_enter(const void *engine);
 
-/* Gives back an engine that was taken. */
+/* Releases an engine that was entered. */
 void jelling_engines_leave(const void *engine);
 
-/* Forgets an engine that was taken. */
+/* Forgets an engine that was entered. */
 void jelling_engines_remove(const void *engine);
 
 #endif

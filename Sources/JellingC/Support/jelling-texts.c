@@ -74,6 +74,7 @@ static const char *request_text(uint32_t code) {
     case 8: return "the train cannot be followed or passed on";
     case 9: return "fewer than two channels would be left";
     case 10: return "the zones of path loss overlap";
+    case 11: return "the subevents do not fit into the train, or their data into one command";
     default: return "the request is invalid";
     }
 }

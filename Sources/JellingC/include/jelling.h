@@ -18,7 +18,7 @@
  *         ... wait for a packet: jelling_receive(), or for the deadline: jelling_advance() ...
  *     }
  *
- * Rules that hold for every function:
+ * Rules for every function:
  *
  * Status. What a caller can get wrong ends with a `jelling_status` below zero, never with an abort: a null pointer, a
  * size or a number out of range, an engine that was destroyed, a call from within a callback of the same engine. Such a
@@ -60,7 +60,7 @@ typedef struct jelling_engine jelling_engine;
 /* What a call came to. */
 typedef enum jelling_status {
     JELLING_OK = 0,
-    /* A pointer is null, or a size, a number or a text is not what the function takes. */
+    /* A pointer is null, or a size, a number or a text is not what the function accepts. */
     JELLING_ERROR_ARGUMENT = -1,
     /* There is no such engine: it was destroyed, or never made. */
     JELLING_ERROR_ENGINE = -2,
@@ -102,7 +102,7 @@ typedef struct jelling_address {
 typedef struct jelling_uuid {
     /* As printed: 0000180D-0000-1000-8000-00805F9B34FB begins with 00, 00, 18, 0D. */
     uint8_t octets[16];
-    /* Octets that it takes in a packet: 2, 4 or 16; 0 counts as the shortest that can hold it. */
+    /* Its octets in a packet: 2, 4 or 16; 0 counts as the shortest form of it. */
     uint8_t width;
     uint8_t reserved[3];
 } jelling_uuid;
@@ -234,7 +234,7 @@ typedef struct jelling_security_settings {
     uint32_t flags;
     /* NULL: the defaults. */
     const jelling_pairing_options *pairing;
-    /* 16 octets, most significant first, kept as secret as a bond; NULL: bonded peers are not told our identity. */
+    /* 16 octets, most significant first, as secret as a bond; NULL: bonded peers do not receive our identity. */
     const uint8_t *identity_resolving_key;
 } jelling_security_settings;
 
@@ -340,7 +340,7 @@ jelling_status jelling_next_deadline(jelling_engine *engine, int64_t *deadline);
 typedef void (*jelling_send)(void *context, const uint8_t *packet, size_t length);
 jelling_status jelling_drain(jelling_engine *engine, jelling_send send, void *context);
 
-/* The client that the following commands belong to, 0 at first. Links and subscriptions are held for each client. */
+/* The client that the following commands belong to, 0 at first. Each client has its own links and subscriptions. */
 jelling_status jelling_set_client(jelling_engine *engine, uint32_t client);
 
 /* 1 once the controller can be used, else 0. */
@@ -358,7 +358,7 @@ enum {
     JELLING_SCAN_BACKGROUND = 1 << 2,
     /* Also on the coded PHY, where the controller has it. */
     JELLING_SCAN_CODED = 1 << 3,
-    /* Also what is directed to a private address that the controller could not resolve, where the controller tells. */
+    /* Also what is directed to a private address that the controller could not resolve, if the controller reports it. */
     JELLING_SCAN_UNRESOLVED_TARGETS = 1 << 4
 };
 
@@ -369,7 +369,7 @@ typedef struct jelling_scan_request {
     /* Only devices that advertise one of these; NULL: all. */
     const jelling_uuid *services;
     size_t service_count;
-    /* Also devices that look for one of these. */
+    /* Also devices that solicit one of these. */
     const jelling_uuid *solicited_services;
     size_t solicited_service_count;
     /* Only devices of this name; NULL: all. */
@@ -381,7 +381,7 @@ typedef struct jelling_scan_request {
     uint32_t reserved;
     /*
      * Only these devices, at most 255; NULL: all. While all clients name theirs, the controller reports no others if its
-     * filter accept list has room, so that they wake nobody.
+     * filter accept list has room, so that they wake no program.
      */
     const jelling_address *accept_list;
     size_t accept_count;
@@ -416,9 +416,12 @@ typedef struct jelling_connect_request {
     const jelling_connection_request *parameters;
     /* NULL: the parameters stay until somebody asks for others. */
     const jelling_pace *pace;
-    /* PHYs on which the device is looked for and the link may begin: bits 1 for 1M, 2 for 2M, 4 for coded; 0: 1M. */
+    /* PHYs on which the device is searched and the link may begin: bits 1 for 1M, 2 for 2M, 4 for coded; 0: 1M. */
     uint8_t phys;
-    uint8_t reserved[7];
+    /* Enhanced attribute bearers that this side opens on the link, 1 to 5, with JELLING_CONFIG_ENHANCED_BEARERS; 0:
+       `opened_bearers` of the configuration. */
+    uint8_t enhanced_bearers;
+    uint8_t reserved[6];
     /* NULL: as configured. */
     const jelling_parameter_policy *parameter_policy;
 } jelling_connect_request;
@@ -535,7 +538,13 @@ typedef struct jelling_train {
     jelling_bytes data;
     /* In units of 1.25 ms, 6 to 65535; 0: 100 ms. */
     uint16_t interval;
-    uint16_t reserved[3];
+    /* Subevents in an interval, 1 to 128, each with data of `jelling_send_subevents` in place of `data`; 0: none. And the
+       time from one to the next, in units of 1.25 ms, 6 to 255; 0: 7.5 ms. */
+    uint8_t subevent_count, subevent_interval;
+    /* Slots in which receivers respond after each subevent: from its beginning to the first slot, in units of 1.25 ms,
+       from one slot to the next, in units of 0.125 ms, and their number; all or none. */
+    uint8_t response_slot_delay, response_slot_spacing, response_slot_count;
+    uint8_t reserved;
 } jelling_train;
 
 /* `jelling_set_request.flags` */
@@ -556,13 +565,13 @@ enum {
     JELLING_SET_HAS_POWER = 1 << 7
 };
 
-/* An advertising set of its own, beside the other sets and what `jelling_advertise` sends. */
+/* An advertising set, beside the other sets and what `jelling_advertise` sends. */
 typedef struct jelling_set_request {
     uint32_t size;
     uint32_t flags;
     /* At most 1650 octets each; 31 with JELLING_SET_LEGACY. */
     jelling_bytes data, scan_response;
-    /* A random address for this set alone; NULL: that of this device. */
+    /* A random address for this set only; NULL: that of this device. */
     const jelling_address *address;
     /* NULL: none. Not for a set that is connectable, scannable, anonymous or legacy. */
     const jelling_train *train;
@@ -590,9 +599,27 @@ typedef struct jelling_set_request {
 jelling_status jelling_advertise_set(
     jelling_engine *engine, const jelling_set_request *request, int64_t now, jelling_operation *operation);
 
-/* Changes a set; it keeps running if only data change, at most 251 octets each. */
+/* Changes a set; it goes on running if only data change, at most 251 octets each. */
 jelling_status jelling_change_set(
     jelling_engine *engine, jelling_operation set, const jelling_set_request *request, int64_t now,
+    jelling_operation *operation);
+
+/* The data of one subevent of a train, which are sent once. */
+typedef struct jelling_subevent_data {
+    /* 0 to 127. */
+    uint8_t subevent;
+    /* The slots in which receivers may respond to it. */
+    uint8_t first_response_slot, response_slot_count;
+    uint8_t reserved[5];
+    /* At most 249 octets. */
+    jelling_bytes data;
+} jelling_subevent_data;
+
+/* Gives the train of a set the data that JELLING_EVENT_SUBEVENTS_REQUESTED asks for: of 1 to 15 subevents, at most 253
+   octets together, where each has 4 besides its data. Trains with subevents need a library that was built with them
+   (`Tools/cross --features responses`); in others, requests that name subevents are wrong arguments. */
+jelling_status jelling_send_subevents(
+    jelling_engine *engine, jelling_operation set, const jelling_subevent_data *subevents, size_t count, int64_t now,
     jelling_operation *operation);
 
 /* A train of another device, as a scan reports it. */
@@ -607,7 +634,7 @@ typedef struct jelling_train_source {
 enum {
     /* Look for it on the coded PHY, too. */
     JELLING_FOLLOW_CODED = 1 << 0,
-    /* The request ends with the loss of the train; otherwise the engine looks for it again. */
+    /* The request ends with the loss of the train; otherwise the engine searches it again. */
     JELLING_FOLLOW_ONCE = 1 << 1,
     /* Equal data are reported once, as far as the train and the controller allow it. */
     JELLING_FOLLOW_CHANGES = 1 << 2
@@ -625,6 +652,9 @@ typedef struct jelling_train_request {
     /* After how long without a packet it is lost, in units of 10 ms, 10 to 16384; 0: 10 s. */
     uint16_t timeout;
     uint32_t reserved;
+    /* Of a train with subevents those to receive, 0 to 127, at most 128; NULL: all. */
+    const uint8_t *subevents;
+    size_t subevent_count;
 } jelling_train_request;
 
 /* Follows a train until it is cancelled. Events: JELLING_EVENT_TRAIN_FOUND, JELLING_EVENT_TRAIN_DATA,
@@ -635,6 +665,24 @@ jelling_status jelling_follow_train(
 /* Follows the trains that the peer of a link passes on, until it is cancelled. `request` has no sources, or is NULL. */
 jelling_status jelling_receive_trains(
     jelling_engine *engine, jelling_link link, const jelling_train_request *request, int64_t now,
+    jelling_operation *operation);
+
+/* A response in a train with subevents. */
+typedef struct jelling_train_response {
+    uint32_t size;
+    /* `event` and `subevent` of the JELLING_EVENT_TRAIN_DATA to which it responds. */
+    uint16_t event;
+    uint8_t subevent;
+    /* Where it is sent: a subevent and one of its slots, as the advertiser has given them to this device. */
+    uint8_t response_subevent, slot;
+    uint8_t reserved[7];
+    /* At most 247 octets. */
+    jelling_bytes data;
+} jelling_train_response;
+
+/* Responds in the train that the operation `train` follows. */
+jelling_status jelling_respond_in_train(
+    jelling_engine *engine, jelling_operation train, const jelling_train_response *response, int64_t now,
     jelling_operation *operation);
 
 /* Tells the peer of a link how to follow the train that the operation `train` follows or sends. `service_data` goes to
@@ -843,7 +891,7 @@ enum {
     JELLING_WRITE_AUTHENTICATED = 0x0080
 };
 
-/* A descriptor to publish. Those with an effect of their own (2900, 2902) are added by the library. */
+/* A descriptor to publish. Those that have an effect (2900, 2902) are added by the library. */
 typedef struct jelling_descriptor_definition {
     uint32_t size;
     uint32_t permissions;
@@ -914,7 +962,7 @@ jelling_status jelling_respond_error(
 
 /*
  * Sends a value to those who subscribed to it; to these links where `link_count` is not 0. Not accepted while there is
- * no room: JELLING_EVENT_SERVER_READY_TO_UPDATE tells when there is.
+ * no room: JELLING_EVENT_SERVER_READY_TO_UPDATE reports when there is.
  */
 jelling_status jelling_update_value(
     jelling_engine *engine, uint16_t handle, const uint8_t *value, size_t length, const jelling_link *links,
@@ -995,7 +1043,7 @@ jelling_status jelling_set_security(
 
 /*
  * Replaces all bonds by those that JELLING_EVENT_BOND_CHANGED exported. Before the first connection. A blob that this
- * library cannot read makes it JELLING_ERROR_ARGUMENT, and no bond changes. Blobs hold keys: keep them secret.
+ * library cannot read makes it JELLING_ERROR_ARGUMENT, and no bond changes. Blobs contain keys, and are secret.
  */
 jelling_status jelling_restore_bonds(
     jelling_engine *engine, const jelling_bytes *blobs, size_t count, int64_t now, jelling_operation *operation);
@@ -1021,9 +1069,9 @@ typedef struct jelling_out_of_band_data {
     uint32_t reserved;
     /* 16 octets: the temporary key of legacy pairing. */
     const uint8_t *temporary_key;
-    /* 16 octets each: what the peer told; both or none. */
+    /* 16 octets each: what the peer has sent; both or none. */
     const uint8_t *peer_random, *peer_confirm;
-    /* What this device told: 16, 16, 32 and 64 (x, y) octets; all or none. */
+    /* What this device has sent: 16, 16, 32 and 64 (x, y) octets; all or none. */
     const uint8_t *local_random, *local_confirm, *local_private_key, *local_public_key;
 } jelling_out_of_band_data;
 
@@ -1031,7 +1079,7 @@ typedef struct jelling_out_of_band_data {
 jelling_status jelling_set_out_of_band_data(
     jelling_engine *engine, const jelling_address *peer, const jelling_out_of_band_data *data, int64_t now,
     jelling_operation *operation);
-/* Makes data to tell a peer. Ends with JELLING_RESULT_OUT_OF_BAND. */
+/* Makes data to give a peer. Ends with JELLING_RESULT_OUT_OF_BAND. */
 jelling_status jelling_create_out_of_band_data(jelling_engine *engine, int64_t now, jelling_operation *operation);
 
 /* ------------------------------------------------------------ Cryptography */
@@ -1061,9 +1109,9 @@ typedef struct jelling_question {
     jelling_bytes key, data, public_key;
 } jelling_question;
 
-/* The oldest question that was not taken, or NULL; lent until the next call of this function for the engine. */
+/* The oldest question that was not read, or NULL; lent until the next call of this function for the engine. */
 jelling_status jelling_next_question(jelling_engine *engine, const jelling_question **question);
-/* An answer that nobody waits for is ignored. */
+/* An answer to a question that is over is ignored. */
 jelling_status jelling_answer(
     jelling_engine *engine, uint64_t question, const uint8_t *octets, size_t length, int64_t now);
 /* 32 octets of private key, 64 of public key: x, y. */
@@ -1116,7 +1164,7 @@ typedef enum jelling_event_kind {
     JELLING_EVENT_SERVER_SUBSCRIBED = 20,
     JELLING_EVENT_SERVER_UNSUBSCRIBED = 21,
     JELLING_EVENT_SERVER_READY_TO_UPDATE = 22,
-    /* A client wrote a value that the server keeps: `request`. */
+    /* A client wrote a value that the server stores: `request`. */
     JELLING_EVENT_SERVER_STORED = 23,
     /* A client confirmed an indication: `value` is the handle. */
     JELLING_EVENT_SERVER_CONFIRMED = 24,
@@ -1181,10 +1229,14 @@ typedef enum jelling_event_kind {
     JELLING_EVENT_TRANSMIT_POWER_CHANGED = 54,
     /* The path loss entered another zone: `path_loss`. */
     JELLING_EVENT_PATH_LOSS = 55,
-    /* Nothing has proved the peer's key for too long: somebody else may keep the link alive. It stays. */
+    /* Nothing has proved the peer's key for too long: the link may be with another device by now. It stays. */
     JELLING_EVENT_UNAUTHENTICATED = 56,
     /* `subrate` */
-    JELLING_EVENT_SUBRATE_CHANGED = 57
+    JELLING_EVENT_SUBRATE_CHANGED = 57,
+    /* The train of the set `operation` needs data for subevents: `subevents`. Answer with `jelling_send_subevents`. */
+    JELLING_EVENT_SUBEVENTS_REQUESTED = 58,
+    /* A slot in which a receiver could respond to the train of the set `operation` is over: `slot_response`. */
+    JELLING_EVENT_SLOT_RESPONSE = 59
 } jelling_event_kind;
 
 /* `jelling_completion.failure`: why an operation ended without its result. `code` and `detail` say more. */
@@ -1222,7 +1274,7 @@ typedef enum jelling_failure {
     /* `code` is a jelling_publish_failure, `detail` a handle. */
     JELLING_FAILURE_PUBLISHING = 21,
     /* `code`: 1 connection parameters, 2 parameters too long, 3 stopped, 4 shared controller, 5 advertisement too
-       long, 6 not permitted, 7 advertising set, 8 train, 9 channels, 10 path loss zones. */
+       long, 6 not permitted, 7 advertising set, 8 train, 9 channels, 10 path loss zones, 11 subevents. */
     JELLING_FAILURE_INVALID_REQUEST = 22,
     JELLING_FAILURE_PROCEDURE_TIMEOUT = 23,
     JELLING_FAILURE_REJECTED_BY_PEER = 24,
@@ -1274,7 +1326,7 @@ typedef enum jelling_publish_failure {
     JELLING_PUBLISH_HANDLES_OUT_OF_ORDER = 10
 } jelling_publish_failure;
 
-/* `jelling_completion.result`: which member of the union holds the result. */
+/* `jelling_completion.result`: which member of the union is the result. */
 typedef enum jelling_result {
     JELLING_RESULT_DONE = 0,
     JELLING_RESULT_CONNECTED = 1,
@@ -1341,9 +1393,10 @@ typedef struct jelling_descriptor {
 typedef struct jelling_published_characteristic {
     jelling_uuid uuid;
     uint16_t handle, value_handle;
-    /* Of the Client Characteristic Configuration; 0 where nobody can subscribe. */
+    /* Of the Client Characteristic Configuration; 0 where clients cannot subscribe. */
     uint16_t configuration;
-    /* Of the first of its own descriptors, 0 without; `descriptor_count` of them, not always one behind the other. */
+    /* Of the first of the descriptors that were published with it, 0 without; `descriptor_count` of them, not always one
+       behind the other. */
     uint16_t descriptor_count;
     const uint16_t *descriptors;
 } jelling_published_characteristic;
@@ -1373,7 +1426,7 @@ typedef struct jelling_pairing_summary {
     uint8_t reserved[3];
 } jelling_pairing_summary;
 
-/* What this device tells a peer out of band; most significant first. */
+/* What this device gives a peer out of band; most significant first. */
 typedef struct jelling_local_out_of_band_data {
     uint8_t random[16], confirm[16], private_key[32], public_key[64];
 } jelling_local_out_of_band_data;
@@ -1394,7 +1447,7 @@ typedef struct jelling_subrate {
 
 /* The power with which one side of a link sends. */
 typedef struct jelling_transmit_power {
-    /* For which it holds. */
+    /* To which it applies. */
     uint8_t phy;
     /* In dBm; 127: unknown. `maximum` is what the side could use. */
     int8_t level, maximum;
@@ -1479,7 +1532,7 @@ typedef struct jelling_controller {
     uint8_t reserved;
 } jelling_controller;
 
-/* A device that was heard. */
+/* A device that a scan has found. */
 typedef struct jelling_discovery {
     jelling_address address;
     /* 0 for an anonymous advertisement. */
@@ -1492,12 +1545,18 @@ typedef struct jelling_discovery {
     /* Whether a train can be followed: `jelling_follow_train`. */
     uint8_t has_train;
     int64_t time;
-    /* As received; the response is empty while none has been heard. `jelling_next_structure` reads them. */
+    /* As received; the response is empty while none has been received. `jelling_next_structure` reads them. */
     jelling_bytes advertisement, scan_response;
     /* The private address that the advertisement is directed to; only with JELLING_SCAN_UNRESOLVED_TARGETS. */
     jelling_address target;
     uint8_t has_target;
-    uint8_t reserved[7];
+    /* On which PHY the device began to advertise, and on which the rest of an extended advertisement was: 1 for 1M, 2 for
+       2M, 3 for coded; `secondary_phy` is 0 where there is no such rest. */
+    uint8_t primary_phy, secondary_phy;
+    uint8_t reserved;
+    /* The interval of the train in units of 1.25 ms; 0: there is none. */
+    uint16_t train_interval;
+    uint16_t reserved2;
 } jelling_discovery;
 
 /* `pairing_question.kind` */
@@ -1618,6 +1677,8 @@ typedef struct jelling_event {
             uint8_t identifier, phy;
             /* Whether a peer passed it on, with this number. */
             uint16_t was_transferred, service_data;
+            /* As in `jelling_train`; 0: it has no subevents, or no slots. */
+            uint8_t subevent_count, subevent_interval, response_slot_delay, response_slot_spacing;
         } train;
         struct {
             jelling_address address;
@@ -1626,15 +1687,34 @@ typedef struct jelling_event {
             uint8_t is_truncated;
             /* In dBm; 127: unknown. */
             int8_t rssi, tx_power;
-            uint32_t reserved;
+            /* Of a train with subevents: where the data were. */
+            uint8_t has_subevent, subevent;
+            uint16_t event;
             jelling_bytes data;
             int64_t time;
         } train_data;
+        struct {
+            /* So many from the first one on, after the last one from 0 on. */
+            uint8_t first, count;
+        } subevents;
+        struct {
+            uint8_t subevent, slot;
+            /* 0: nothing was received. */
+            uint8_t has_data;
+            /* The controller received only the beginning. */
+            uint8_t is_truncated;
+            /* The controller had sent the data of the subevent. */
+            uint8_t follows_data;
+            /* In dBm; 127: unknown. */
+            int8_t rssi, tx_power;
+            uint8_t reserved;
+            jelling_bytes data;
+        } slot_response;
     };
 } jelling_event;
 
 /*
- * The oldest event that was not taken, or NULL. It and what it points to are lent until the next call of this function
+ * The oldest event that was not read, or NULL. It and what it points to are lent until the next call of this function
  * for the engine, or its end; commands may be submitted meanwhile.
  */
 jelling_status jelling_next_event(jelling_engine *engine, const jelling_event **event);

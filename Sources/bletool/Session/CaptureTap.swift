@@ -50,7 +50,7 @@ final class CaptureTap: PacketObserver {
     private func begin(_ state: inout State) {
         guard !state.hasBegun else { return }
         state.hasBegun = true
-        do throws(CaptureError) { state.writer = try CaptureWriter(file: place.take(), format: format) } catch {
+        do throws(CaptureError) { state.writer = try CaptureWriter(file: place.detach(), format: format) } catch {
             state.failure = error
         }
     }

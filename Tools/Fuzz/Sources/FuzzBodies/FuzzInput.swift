@@ -16,14 +16,14 @@ struct FuzzInput {
     mutating func word() -> UInt16 { UInt16(byte()) | UInt16(byte()) << 8 }
 
     /// So many octets, or those that there are.
-    mutating func take(_ count: Int) -> [UInt8] {
+    mutating func read(_ count: Int) -> [UInt8] {
         let end = min(bytes.count, position + max(0, count))
         defer { position = end }
         return Array(bytes[position..<end])
     }
 
     /// Octets behind their count.
-    mutating func counted() -> [UInt8] { take(Int(byte())) }
+    mutating func counted() -> [UInt8] { read(Int(byte())) }
 
-    mutating func rest() -> [UInt8] { take(bytes.count) }
+    mutating func rest() -> [UInt8] { read(bytes.count) }
 }

@@ -1,4 +1,4 @@
-/// What is fuzzed. Each takes any octets and tells what is wrong; a trap, an endless loop and memory without bound are
+/// What is fuzzed. Each accepts any octets and reports what is wrong; a trap, an endless loop and memory without bound are
 /// found by who runs it.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// Every decoder of HCI, L2CAP, ATT and H4; what decodes encodes to what decodes to the same.

@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// The controller under a fuzzed engine: it answers every command at once, as the input wishes, and watches that the
-/// engine keeps to the rules.
+/// engine follows the rules.
 struct FuzzedController {
     /// What becomes of the next command.
     enum NextAnswer {
@@ -18,7 +18,7 @@ struct FuzzedController {
     var confirmsData = true
     /// The input has sent events about buffers itself, so that they can no longer be counted here.
     var isBufferCountLost = false
-    /// The input has sent events of which nobody knows what they say of encryption.
+    /// The input has sent events that may say anything about encryption.
     var isEncryptionLost = false
     /// Links that are encrypted.
     private var encryptedLinks: [UInt16] = []
@@ -86,7 +86,7 @@ struct FuzzedController {
     }
 
     /// - Returns: The answer, and what was wrong with the packet.
-    mutating func take(_ packet: [UInt8]) -> (answer: [UInt8]?, violation: String?) {
+    mutating func answer(_ packet: [UInt8]) -> (answer: [UInt8]?, violation: String?) {
         guard packet.count >= 4 else { return (nil, "a packet without a header: \(packet)") }
         switch packet[0] {
         case H4PacketType.command.rawValue:
@@ -95,12 +95,12 @@ struct FuzzedController {
                 endingLinks.append(UInt16(packet[4]) | UInt16(packet[5]) << 8)
             }
             return (answer(HCIOpcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)), nil)
-        case H4PacketType.acl.rawValue: return takeData(packet)
+        case H4PacketType.acl.rawValue: return answerData(packet)
         default: return (nil, "a packet of a wrong type: \(packet)")
         }
     }
 
-    private mutating func takeData(_ packet: [UInt8]) -> (answer: [UInt8]?, violation: String?) {
+    private mutating func answerData(_ packet: [UInt8]) -> (answer: [UInt8]?, violation: String?) {
         guard packet.count >= 5, packet.count == 5 + Int(packet[3]) + Int(packet[4]) << 8 else {
             return (nil, "data of a wrong length: \(packet)")
         }
@@ -111,7 +111,7 @@ struct FuzzedController {
         }
         if packet.count > 11, packet[2] >> 4 & 3 == 0, packet[7] >= 0x40 { lastFrame[handle] = Array(packet[11...]) }
         if packet.count >= 13, packet[2] >> 4 & 3 == 0, packet[7] == 5, packet[8] == 0 {
-            noteSignal(Array(packet[9...]), handle)
+            readSignal(Array(packet[9...]), handle)
         }
         if packet.count > 9, packet[2] >> 4 & 3 == 0, packet[7] == 6, packet[8] == 0,
             let violation = checkPairing(code: packet[9], length: Int(packet[5]) + Int(packet[6]) << 8, handle)
@@ -125,7 +125,7 @@ struct FuzzedController {
         return (nil, nil)
     }
 
-    private mutating func noteSignal(_ command: [UInt8], _ handle: UInt16) {
+    private mutating func readSignal(_ command: [UInt8], _ handle: UInt16) {
         // Requests are what peers answer.
         if [0x06, 0x12, 0x14, 0x17, 0x19].contains(command[0]) { lastSignal[handle] = command }
         if command[0] == 0x17 || command[0] == 0x18, command.count >= 14 {

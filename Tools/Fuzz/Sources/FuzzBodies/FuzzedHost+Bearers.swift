@@ -60,11 +60,7 @@ extension FuzzedHost {
                     EncryptionChange(
                         status: .success, connectionHandle: ConnectionHandle(rawValue: handle),
                         state: EncryptionState(rawValue: isOn ? 1 : 0))))
-        case 14:
-            guard let link = links.last(where: { $0.handle.rawValue == handle }) else { return }
-            submit(
-                .channel(
-                    .openEnhanced(link, spsm: 0x80, ChannelSettings(credits: 2), count: 1 + Int(input.byte() % 5))))
+        case 14: submitChannelCommand(&input)
         case 15: advance(by: Int64(input.word()) * 1000)
         default: step(&input, handle == Self.centralHandle ? .central : .peripheral)
         }

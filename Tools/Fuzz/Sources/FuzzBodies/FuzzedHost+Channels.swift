@@ -14,34 +14,11 @@ extension FuzzedHost {
         case 5, 6, 7: frame(&input, handle)
         case 8: signal(0x16, input.byte(), [peerChannel(input.byte()), UInt16(input.byte())], handle)
         case 9: signal(0x06, input.byte(), [ownChannel(input.byte(), handle), peerChannel(input.byte())], handle)
-        case 10, 11:
-            guard let link = links.last(where: { $0.handle.rawValue == handle }) else { return }
-            submit(.channel(.open(link, spsm: 0x80, Self.settings(of: input.byte()))))
-        case 12, 13:
-            guard let channel = pick(channels, input.byte()) else { return }
-            submit(.channel(.send(channel, input.counted())))
-        case 14:
-            guard let channel = pick(channels, input.byte()) else { return }
-            submit(.channel(.consume(channel, units: Int(input.byte()))))
-        case 15:
-            if let channel = pick(channels, input.byte()) { submit(.channel(.close(channel))) }
+        case 10...15, 18: submitChannelCommand(&input)
         case 16: buffers(&input)
         case 17: advance(by: Int64(input.word()) * 1000)
-        case 18:
-            let flags = input.byte()
-            submit(
-                .channel(
-                    flags & 1 == 0
-                        ? .listen(spsm: UInt16(flags >> 1), Self.settings(of: input.byte()), requiresEncryption: false)
-                        : .stopListening(spsm: UInt16(flags >> 1))))
         default: step(&input, .central)
         }
-    }
-
-    private static func settings(of octet: UInt8) -> ChannelSettings {
-        ChannelSettings(
-            maximumTransmissionUnit: 23 + UInt16(octet & 0x0F) * 20, maximumPayloadSize: 23 + UInt16(octet >> 6) * 10,
-            credits: UInt16(octet >> 4 & 3))
     }
 
     /// Channels that the peer calls its own.

@@ -17,7 +17,7 @@ extension FuzzedHost {
         case 8: answerPairing(&input)
         case 9: submit(.security(.setSecurity(Self.settings(&input))))
         case 10: answerToolbox(&input)
-        case 11: changeBonds(&input)
+        case 11: submitSecurityCommand(&input)
         case 12: advance(by: Int64(input.word()) * 1000)
         default: step(&input, .central)
         }
@@ -96,7 +96,7 @@ extension FuzzedHost {
         }
     }
 
-    /// How the toolbox works from now on, or what came of a question that was held back.
+    /// How the toolbox works from now on, or the answer to a question that was delayed.
     private mutating func answerToolbox(_ input: inout FuzzInput) {
         let choice = input.byte()
         switch choice % 6 {
@@ -113,41 +113,6 @@ extension FuzzedHost {
                 default: .failure(choice & 0x80 == 0 ? .unavailable : .invalidPublicKey)
                 }
             apply { $0.answer(question.id, with: result, at: $1) }
-        }
-    }
-
-    private mutating func changeBonds(_ input: inout FuzzInput) {
-        let choice = input.byte()
-        let peer = Self.peer(Int(choice >> 4 & 3))
-        let key = Key128(rawValue: UInt128(toolbox.octet))
-        switch choice % 6 {
-        case 0: submit(.security(.removeBond(peer)))
-        case 1:
-            let longTermKey = LongTermKey(
-                key: key, encryptedDiversifier: UInt16(choice >> 7), randomNumber: UInt64(choice >> 7))
-            submit(
-                .security(
-                    .restoreBonds([
-                        Bond(
-                            identity: peer, identityResolvingKey: choice & 8 == 0 ? nil : key,
-                            isSecureConnections: choice & 0x40 != 0, isAuthenticated: choice & 0x80 != 0,
-                            keySize: 7 + input.byte() % 10, localKey: longTermKey, peerKey: longTermKey,
-                            localSigningKey: SigningKey(key: key),
-                            peerSigningKey: SigningKey(key: key, counter: .max - 1))
-                    ])))
-        case 2: submit(.security(.createOutOfBandData))
-        case 3:
-            let known = OutOfBandData.SecureConnectionsData(random: key, confirm: key)
-            submit(
-                .security(
-                    .setOutOfBandData(
-                        peer,
-                        OutOfBandData(
-                            temporaryKey: choice & 8 == 0 ? key : nil, peer: choice & 0x40 == 0 ? known : nil,
-                            local: nil))))
-        case 4: submit(.security(.setOutOfBandData(peer, nil)))
-        default:
-            if let operation = pick(operations, input.byte()) { submit(.cancel(operation)) }
         }
     }
 

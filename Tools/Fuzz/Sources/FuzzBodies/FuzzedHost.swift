@@ -85,7 +85,7 @@ struct FuzzedHost: ~Copyable {
     private mutating func end() {
         host.transportClosed(at: now)
         settle()
-        // While the transport is being reopened the engine keeps what is wanted of it.
+        // While the transport is being reopened the engine stores what is wanted of it.
         if isReopening { submit(.stop) }
         // What the toolbox was asked it answers, however late.
         answerHeldQuestions()
@@ -161,12 +161,12 @@ struct FuzzedHost: ~Copyable {
             progress = false
             var packets: [[UInt8]] = []
             host.drainPackets { packets.append($0.copied()) }
-            while let event = host.nextEvent() { note(event) }
+            while let event = host.nextEvent() { observe(event) }
             while let question = host.nextToolboxQuestion() { progress = ask(question) || progress }
             for packet in packets where violation == nil {
                 progress = true
                 packetCount += 1
-                let (answer, wrong) = controller.take(packet)
+                let (answer, wrong) = controller.answer(packet)
                 violation = wrong
                 if let answer { host.receive(answer.span.bytes, at: now) }
             }
@@ -190,7 +190,7 @@ struct FuzzedHost: ~Copyable {
         return true
     }
 
-    private mutating func note(_ event: HostEvent) {
+    private mutating func observe(_ event: HostEvent) {
         switch event {
         case .completed(let operation, let result):
             ends[operation, default: 0] += 1
@@ -246,7 +246,7 @@ struct FuzzedHost: ~Copyable {
         return packet.bytes
     }
 
-    /// Values that stand still, are asked for, and are told.
+    /// Values that do not change, values that are read, and values that are notified.
     static let service = GATTServiceDefinition(
         uuid: BluetoothUUID(0x180D as UInt16),
         characteristics: [

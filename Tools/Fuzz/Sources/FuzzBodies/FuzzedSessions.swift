@@ -7,8 +7,8 @@ import BLEPackets
 /// The sessions of a daemon over one engine: two tools, the second of them an operator's, an app and an operator,
 /// driven by a list of steps: messages, octets, packets of the controller and time.
 ///
-/// Whatever comes: each request of a tool ends at most once, a tool only names links that it was told of, one that is
-/// no operator removes and names no bonds, every message to a client can be decoded, and the limits hold.
+/// Whatever comes: each request of a tool ends at most once, a tool only names links that were reported to it, one that is
+/// no operator removes and names no bonds, every message to a client can be decoded, and no limit is exceeded.
 struct FuzzedSessions: ~Copyable {
     static let plain = 0, operating = 1
     private static let stepLimit = 400
@@ -81,8 +81,9 @@ struct FuzzedSessions: ~Copyable {
         // The upper half says whose it is.
         let session = Int(kind >> 4) % 4
         switch kind & 0x0F {
-        case 0, 1: deliver(FrameReader.frame(message(input.counted(), to: session)), to: session)
-        case 2: deliver(FrameReader.frame(message(input.take(Int(input.word() & 0x0FFF)), to: session)), to: session)
+        case 0: deliver(FrameReader.frame(message(input.counted(), to: session)), to: session)
+        case 1: if let request = request(input.counted(), to: session) { deliver(request.framed(), to: session) }
+        case 2: deliver(FrameReader.frame(message(input.read(Int(input.word() & 0x0FFF)), to: session)), to: session)
         case 3: deliver(FrameReader.frame(input.counted()), to: session)
         case 4: deliver(input.counted(), to: session)
         case 5:
@@ -123,6 +124,17 @@ struct FuzzedSessions: ~Copyable {
     private func connected(_ choice: UInt8) -> [UInt8] {
         FuzzedHost.connected(
             handle: handle(choice), peer: Int(choice >> 4), role: choice & 1 == 0 ? .central : .peripheral)
+    }
+
+    /// A request that is drawn from these octets.
+    private mutating func request(_ octets: [UInt8], to session: Int) -> FromClient? {
+        switch session {
+        case Self.plain, Self.operating:
+            tools[session].number += 1
+            return DrawnRequest.ofTool(tools[session].number, octets, known: tools[session].known)
+        case 2: return DrawnRequest.ofApp(octets, from: ManagerID(rawValue: UInt32(octets.count % 2 + 1)))
+        default: return DrawnRequest.ofOperator(octets)
+        }
     }
 
     /// The content of a request, with what makes it one.
@@ -294,7 +306,7 @@ struct FuzzedSessions: ~Copyable {
             for packet in packets where violation == nil {
                 progress = true
                 packetCount += 1
-                let (answer, _) = controller.take(packet)
+                let (answer, _) = controller.answer(packet)
                 if let answer { host.receive(answer.span.bytes, at: now) }
             }
             if packetCount > Self.packetLimit { return }
@@ -312,7 +324,7 @@ struct FuzzedSessions: ~Copyable {
         default: break
         }
         for number in tools.indices {
-            tools[number].note(event)
+            tools[number].observe(event)
             tools[number].session.hear(event, waiting: 0)
             carryOut(number)
         }
