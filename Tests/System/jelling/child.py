@@ -1,5 +1,5 @@
 """Processes that print one JSON object a line, terminals for them, and waiting."""
-import contextlib, fcntl, itertools, json, os, pathlib, pty, select, signal, socket, subprocess, termios, threading, time
+import contextlib, fcntl, itertools, json, os, pathlib, pty, re, select, signal, socket, subprocess, termios, threading, time
 
 # Seconds for what takes one on an idle machine: a time limit ends what hangs, and no case fails because
 # others load the machine.
@@ -18,6 +18,12 @@ def wait_until(condition, what, timeout=PATIENCE, pause=0.02):
             raise Failure(f'{what() if callable(what) else what}: not within {timeout} s')
         time.sleep(pause)
     return value
+
+
+def kilobytes(process, key='VmRSS'):
+    """What /proc says of a process's memory."""
+    status = pathlib.Path(f'/proc/{process.pid}/status').read_text()
+    return int(re.search(rf'^{key}:\s+(\d+)', status, re.M)[1])
 
 
 # Each process that runs tests has a range of its own.
@@ -40,7 +46,7 @@ def free_port():
 class Child:
     """A process that prints one JSON object per line; its lines are kept and can be waited for."""
 
-    def __init__(self, name, arguments, log, environment=None, terminal=None, stdin=subprocess.DEVNULL):
+    def __init__(self, name, arguments, log, environment=None, terminal=None, stdin=subprocess.DEVNULL, **how):
         self.name, self.log = name, log
         self.lines, self.strays, self.changed = [], [], threading.Condition()
         self.started = time.monotonic()
@@ -49,7 +55,7 @@ class Child:
         self.process = subprocess.Popen(
             arguments, stdin=terminal.device if terminal else stdin, stdout=subprocess.PIPE,
             stderr=terminal.device if terminal else self.errors, env=environment,
-            preexec_fn=terminal.take if terminal else None)
+            preexec_fn=terminal.take if terminal else None, **how)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 

@@ -172,6 +172,19 @@ class Lab:
     def launch(self, command, terminal=None):
         return self.spawn('bletool ' + ' '.join(command[1:]), command, {**os.environ, 'XDG_STATE_HOME': self.path('state')}, terminal)
 
+    def profile(self, content):
+        """A file with services for `serve`."""
+        self.number += 1
+        path = self.path(f'profile{self.number}.json')
+        pathlib.Path(path).write_text(json.dumps(content))
+        return path
+
+    def serving(self, profile, name, *arguments, **how):
+        """`serve`, once it advertises."""
+        tool = self.start('serve', '--profile', self.profile(profile), '--name', name, *arguments, **how)
+        tool.wait_event('advertising')
+        return tool
+
     def app(self, name, *arguments, number=0, state='app-state', terminal=None, **variables):
         """Starts a sample app for Core Bluetooth on the controller with this number; it prints one JSON object per line."""
         where = {'JELLING_TRANSPORT': self.endpoints[number], 'JELLING_STATE': self.path(f'{state}{number}')}
