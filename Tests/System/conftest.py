@@ -66,6 +66,11 @@ def case_name(item):
     return '_'.join(filter(None, [name.removeprefix('test_'), ids, parameters.get('through_bled') and 'through_bled']))
 
 
+def sentence(item):
+    """What must hold, in a line: of the case, or of the test."""
+    return getattr(item, 'callspec', None) and item.callspec.params.get('sentence') or (item.obj.__doc__ or '').partition('\n')[0]
+
+
 def is_chosen(item):
     option = item.config.option
     if option.cases and case_name(item) not in option.cases.split(','):
@@ -85,7 +90,7 @@ def is_chosen(item):
 def pytest_collection_modifyitems(config, items):
     for item in items:
         # -k finds words of the sentence, too.
-        item.extra_keyword_matches.update([case_name(item), (item.obj.__doc__ or '').partition('\n')[0]])
+        item.extra_keyword_matches.update([case_name(item), sentence(item)])
     config.hook.pytest_deselected(items=[item for item in items if not is_chosen(item)])
     items[:] = sorted(filter(is_chosen, items), key=lambda item: ('alone' in item.keywords, not is_slow(item)))
 

@@ -11,7 +11,7 @@ notices by itself and Bumble's does not.
 import argparse, asyncio, contextlib, json, signal, sys
 
 from bumble import hci
-from bumble.core import AdvertisingData, UUID
+from bumble.core import UUID
 from bumble.device import Peer
 
 from peer_common import *
@@ -19,21 +19,6 @@ from peer_common import *
 
 def told(name, **fields):
     print(json.dumps({'event': name, **fields}), flush=True)
-
-
-async def find(device, own, name):
-    found = asyncio.get_running_loop().create_future()
-
-    def heard(advertisement):
-        known = [advertisement.data.get(kind) for kind in (AdvertisingData.COMPLETE_LOCAL_NAME,
-                                                           AdvertisingData.SHORTENED_LOCAL_NAME)]
-        if name in known and not found.done():
-            found.set_result(advertisement.address)
-    device.on('advertisement', heard)
-    await device.start_scanning(own_address_type=own)
-    address = await found
-    await device.stop_scanning()
-    return address
 
 
 async def begin(connection, peer, args):

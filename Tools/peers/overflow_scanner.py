@@ -10,7 +10,6 @@ status 0 soon after one advertiser has exactly these UUIDs in `hashed`, and with
 import argparse, asyncio, sys
 
 from bumble import hci
-from bumble.core import AdvertisingData
 
 from peer_common import add_args, event, open_device
 

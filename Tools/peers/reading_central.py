@@ -11,7 +11,7 @@ import argparse, asyncio, contextlib, signal
 from bumble.core import UUID
 from bumble.device import Peer
 
-from bonded_central import find, told
+from bonded_central import told
 from peer_common import *
 
 # Bumble cancels what waits for a link that has ended.

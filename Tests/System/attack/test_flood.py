@@ -4,8 +4,8 @@ import os, struct, subprocess, time
 import pytest
 from pytest import mark
 
-from jelling.attributes import NOTIFY
 from jelling.programs import EXAMPLES
+from attack.test_flow import changing
 from attack.test_honest import BEAT, OPEN, PROFILE
 from jelling import smp
 
@@ -134,12 +134,7 @@ def test_signed_writes_delay_nobody(bench):
 
 def test_service_changed_flood(bench):
     """Endless Service Changed indications neither keep the tool busy nor let its memory grow"""
-    peer = bench.device('Lock')
-    peer.server.service('1801')
-    changed = peer.server.characteristic('2A05', 0x20)
-    peer.server.service('180D')
-    beat = peer.server.characteristic(BEAT, NOTIFY)
-    peer.advertise()
+    peer, changed, _ = changing(bench)
     tool = bench.start('gatt', 'Lock', 'subscribe', BEAT, '--duration', '4')
     tool.wait_event('subscribed')
     end = time.monotonic() + 3

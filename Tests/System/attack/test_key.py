@@ -4,12 +4,10 @@ import time
 from pytest import mark, param
 
 from jelling.attributes import READ, WRITE
-from attack.test_honest import BEAT, PROFILE, SECRET, lock
+from attack.test_honest import BEAT, PROFILE, SECRET, SHOWN, SHOWS, TYPED, TYPES, lock, bonded, still_bonded
 from jelling.peer import resolvable
-from jelling.smp import DISPLAY, KEYBOARD, NOTHING
+from jelling.smp import KEYBOARD, NOTHING
 
-PASSKEY = ['--io', 'display', '--mitm', '--passkey', '123456']
-REPEATED_ATTEMPTS = 0x09
 
 
 def bonded_central(bench, tool, address='C0:00:00:00:00:02', **settings):
@@ -19,13 +17,6 @@ def bonded_central(bench, tool, address='C0:00:00:00:00:02', **settings):
     tool.wait_event('paired')
     peer.disconnect()
     return peer
-
-
-def still_bonded(peer):
-    peer.connect()
-    assert peer.encrypt(), 'the bond of the victim is gone'
-    assert peer.read(peer.find(SECRET)) == b'secret'
-    peer.disconnect()
 
 
 # Line 4: strangers and bonds
@@ -69,11 +60,11 @@ def test_serve_bond_is_not_replaced_by_identity_and_key(bench):
 
 def test_serve_authenticated_bond_stays(bench):
     """An authenticated bond is not replaced by a pairing without authentication from its resolvable address"""
-    tool = bench.serve(PROFILE, *PASSKEY)
+    tool = bench.serve(PROFILE, *SHOWN)
     victim = bench.central()
     victim.identity = True, 'C0:00:00:00:00:77'
     victim.connect()
-    victim.pair(io=KEYBOARD, mitm=True, passkey=123456)
+    victim.pair(**TYPES)
     victim.disconnect()
     bench.stop(tool)
     tool = bench.serve(PROFILE)
@@ -105,12 +96,11 @@ def test_pair_again_keeps_the_bond(bench):
     peer = lock(bench)
     bench.run('pair', 'Lock')
     keys, peer.keys = peer.wait_pairing().keys, None
-    result = bench.run('pair', 'Lock', status=None)
-    assert result.status == 1, 'exit status: ' + result.describe()
+    result = bench.run('pair', 'Lock', status=1)
     assert 'unpair' in result.stderr or '--replace' in result.stderr, f'no remedy: {result.stderr}'
     assert len(peer.pairings) == 1
     peer.keys = keys
-    assert bench.gatt('read', SECRET).events('value')[0]['value'] == b'secret'.hex()
+    assert bench.value(SECRET) == b'secret'
 
 
 @mark.slow
@@ -129,9 +119,9 @@ def test_serve_crowd_evicts_no_used_bond(bench):
 
 def test_serve_victim_is_not_locked_out(bench):
     """Repeated failures under a victim's address do not affect its bond and its encryption"""
-    tool = bench.serve(PROFILE, *PASSKEY)
+    tool = bench.serve(PROFILE, *SHOWN)
     victim = bench.central().connect()
-    victim.pair(io=KEYBOARD, mitm=True, passkey=123456)
+    victim.pair(**TYPES)
     victim.disconnect()
     for number in range(3):
         stranger = bench.central(victim.address).connect()
@@ -149,8 +139,7 @@ def test_pair_short_key(bench):
     """`pair` refuses a peripheral that supports only keys of seven octets (Encryption Key Size)"""
     peer = lock(bench)
     peer.pairing = {'size': 7}
-    result = bench.run('pair', 'Lock', status=None)
-    assert result.status == 1, 'exit status: ' + result.describe()
+    bench.run('pair', 'Lock', status=1)
     assert peer.wait_pairing().failure == 0x06
     assert bench.bonds() == []
 
@@ -159,8 +148,7 @@ def test_pair_short_key_legacy(bench):
     """A peripheral that offers fifteen octets of key, legacy, is refused by `pair`"""
     peer = lock(bench)
     peer.pairing = {'size': 15, 'secure': False}
-    result = bench.run('pair', 'Lock', status=None)
-    assert result.status == 1, 'exit status: ' + result.describe()
+    bench.run('pair', 'Lock', status=1)
     assert bench.bonds() == []
 
 
@@ -192,20 +180,20 @@ def test_serve_short_key_on_purpose(bench):
 def test_pair_secure_connections_only(bench):
     """`pair --secure-connections-only` refuses a legacy peripheral, and accepts an authenticated Secure Connections key"""
     peer = lock(bench)
-    options = ['--secure-connections-only', '--io', 'keyboard', '--passkey', '123456', '--mitm']
-    peer.pairing = {'secure': False, 'io': DISPLAY, 'mitm': True, 'passkey': 123456}
+    options = ['--secure-connections-only', *TYPED]
+    peer.pairing = {**SHOWS, 'secure': False}
     assert bench.run('pair', 'Lock', *options, status=None).status == 1
     assert bench.bonds() == []
     time.sleep(2.2)     # what follows a failure at once is refused
-    peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
+    peer.pairing = SHOWS
     line = bench.run('pair', 'Lock', *options).events('paired')[0]
     assert (line['secureConnections'], line['authenticated'], line['keySize']) == (True, True, 16)
 
 
 def test_serve_secure_connections_only(bench):
     """`serve --secure-connections-only` refuses a legacy central and one without authentication"""
-    tool = bench.serve(PROFILE, '--secure-connections-only', *PASSKEY)
-    for settings in ({'secure': False, 'io': KEYBOARD, 'mitm': True, 'passkey': 123456}, {'io': NOTHING}):
+    tool = bench.serve(PROFILE, '--secure-connections-only', *SHOWN)
+    for settings in ({**TYPES, 'secure': False}, {'io': NOTHING}):
         peer = bench.central(f'C0:00:00:00:00:{len(settings):02X}').connect()
         pairing = peer.pair(wait=False, **settings).wait_end()
         assert isinstance(pairing.failure, int), f'{settings}: {pairing.failure}'
@@ -219,7 +207,7 @@ def test_serve_weak_bond_under_mitm(bench):
     tool = bench.serve(PROFILE)
     peer = bonded_central(bench, tool)
     bench.stop(tool)
-    tool = bench.serve(PROFILE, *PASSKEY)
+    tool = bench.serve(PROFILE, *SHOWN)
     peer.connect()
     if peer.encrypt():
         value = peer.read(peer.find(SECRET))
@@ -238,7 +226,7 @@ def test_serve_weak_bond_subscriptions(bench):
     peer.values(1)
     peer.disconnect()
     bench.stop(tool)
-    tool = bench.serve(profile, *PASSKEY)
+    tool = bench.serve(profile, *SHOWN)
     peer.connect()
     peer.heard.clear()
     peer.encrypt()
@@ -249,11 +237,9 @@ def test_serve_weak_bond_subscriptions(bench):
 
 def test_gatt_weak_bond_under_mitm(bench):
     """A bond without authentication does not satisfy `pair --mitm`"""
-    peer = lock(bench)
-    bench.run('pair', 'Lock')
-    peer.wait_pairing()
-    peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
-    result = bench.run('pair', 'Lock', '--io', 'keyboard', '--mitm', '--passkey', '123456', status=None)
+    peer = bonded(bench)
+    peer.pairing = SHOWS
+    result = bench.run('pair', 'Lock', *TYPED, status=None)
     said = result.events('paired')
     assert result.status == 1 or said and said[0]['authenticated'], result.describe()
 
@@ -322,9 +308,7 @@ def test_serve_shared_identity_key(bench):
 
 def test_identity_of_another(bench):
     """A device that distributes another's identity key is not mistaken for it by `gatt`"""
-    victim = lock(bench)
-    bench.run('pair', 'Lock')
-    victim.wait_pairing()
+    victim = bonded(bench)
     thief = bench.device('Thief', 'C0:00:00:00:00:66')
     thief.server.service('180D')
     thief.server.characteristic(SECRET, READ | WRITE, b'forged', needs='encryption')

@@ -67,7 +67,7 @@ def test_broken_structure(bench):
     """A device whose last structure is cut short is found by the name that comes before it"""
     peer = meter(bench)
     peer.data, peer.scan_response = b'\x02\x01\x06' + b'\x06\x09Meter' + b'\x09\xff\x4c', b''
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
 
 
 @mark.parametrize('padding', [param(b'      ', id='spaces'), param(bytes(8), id='zeros'), param(b'\0', id='one_zero')])
@@ -77,14 +77,14 @@ def test_name_padded_with(bench, padding):
     peer = meter(bench)
     encoded = b'Meter' + padding
     peer.scan_response = bytes([len(encoded) + 1, 9]) + encoded
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
 
 
 def test_name_in_the_scan_response_only(bench):
     """A device whose advertisement is empty and whose scan response has the name is found by it"""
     peer = meter(bench)
     peer.data = b''
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
 
 
 # Extended advertisements

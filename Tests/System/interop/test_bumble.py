@@ -229,7 +229,7 @@ def test_l2cap_reaches_a_bridge_of_bumble(lab):
         threading.Thread(target=accept, daemon=True).start()
         tool = subprocess.Popen(lab.command('l2cap', 'connect', PEER + '/random', '--psm', PSM, '--linger', '5', json=False),
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
+                                env=lab.environment)
         try:
             # Until then the bridge drops what comes.
             app.wait_for('### Connected')
@@ -248,7 +248,7 @@ def test_l2cap_serves_a_bridge_of_bumble(lab):
     """`l2cap listen` gives and takes what a TCP client sends and receives through `bumble-l2cap-bridge client`"""
     tool = subprocess.Popen(lab.command('l2cap', 'listen', '--psm', PSM, '--name', NAME, '--linger', '60', json=False),
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                            env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
+                            env=lab.environment)
     # Reading has no limit of its own.
     limit = threading.Timer(4 * PATIENCE, tool.kill)
     limit.start()

@@ -19,7 +19,7 @@ def piped(lab, *arguments, peer=PEER, content=OCTETS, json_lines=False, status=0
     """Runs the tool with this input; what it printed."""
     command = lab.command('l2cap', 'connect', peer, '--psm', PSM, '--linger', '5', *arguments, json=json_lines, options=options)
     done = subprocess.run(command, input=content, capture_output=True, timeout=2 * PATIENCE,
-                          env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
+                          env=lab.environment)
     assert done.returncode == status, f'exit status; stderr {done.stderr[-300:]}'
     return done
 
@@ -45,7 +45,7 @@ def echo_of(lab, content, *arguments, options=()):
     """What comes back of this content; the input ends when all of it is there."""
     command = lab.command('l2cap', 'connect', PEER, '--psm', PSM, '--linger', '0.1', *arguments, json=False, options=options)
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                               env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
+                               env=lab.environment)
     limit = threading.Timer(2 * PATIENCE, process.kill)
     limit.start()
 
@@ -162,7 +162,7 @@ def echoed(lab, *central, tool=(), options=()):
     command = lab.command('l2cap', 'listen', '--psm', PSM, '--name', 'Echo', '--linger', '60', *tool, options=options)
     lab.number += 1
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
+                               env=lab.environment)
     listening, lines = threading.Event(), []
 
     def echo():

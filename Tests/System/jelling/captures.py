@@ -20,6 +20,16 @@ def btsnoop(path):
     return packets
 
 
+def made(packets, cut=0):
+    """The octets of a btsnoop file of (0 to the controller or 1 from it, H4 packet); each is shortened by `cut`, as with a snap length."""
+    out = b'btsnoop\0' + struct.pack('>II', 1, 1002)
+    for number, (direction, packet) in enumerate(packets):
+        kept = packet[:max(1, len(packet) - cut)]
+        flags = direction | (2 if packet[0] in (1, 4) else 0)
+        out += struct.pack('>IIIIQ', len(packet), len(kept), flags, 0, 0x00E03AB44A676000 + number * 1000) + kept
+    return out
+
+
 def pcap(path):
     data = open(path, 'rb').read()
     order = {b'\xd4\xc3\xb2\xa1': '<', b'\xa1\xb2\xc3\xd4': '>',

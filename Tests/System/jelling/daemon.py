@@ -1,5 +1,5 @@
 """`bled` as a process, and the programs that use it: what the cases share."""
-import contextlib, functools, json, os, pathlib, re, resource, shutil, signal, subprocess, sys, tempfile
+import contextlib, functools, json, os, pathlib, resource, shutil, signal, subprocess, sys, tempfile
 
 import google.protobuf
 import grpc_tools.protoc

@@ -166,11 +166,15 @@ class Lab:
         return [BLETOOL, '-t', via, *(['--json'] if json else []), *self.tool_options, *options,
                 *arguments]
 
-    def start(self, *arguments, terminal=None, **how):
-        return self.launch(self.command(*arguments, **how), terminal)
+    def start(self, *arguments, terminal=None, stdin=subprocess.DEVNULL, **how):
+        return self.launch(self.command(*arguments, **how), terminal, stdin=stdin)
 
-    def launch(self, command, terminal=None):
-        return self.spawn('bletool ' + ' '.join(command[1:]), command, {**os.environ, 'XDG_STATE_HOME': self.path('state')}, terminal)
+    @property
+    def environment(self):
+        return {**os.environ, 'XDG_STATE_HOME': self.path('state')}
+
+    def launch(self, command, terminal=None, **how):
+        return self.spawn('bletool ' + ' '.join(command[1:]), command, self.environment, terminal, **how)
 
     def profile(self, content):
         """A file with services for `serve`."""
