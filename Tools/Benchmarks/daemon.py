@@ -5,11 +5,12 @@ apps, memory, idle wake-ups, size.
                                     and stripped; words choose groups of rows by name
 
 Prints rows for `table.py`. `PEERS_DIR` names where Tools/install has put the peers (default .cache/peers)."""
-import glob, os, signal, statistics, subprocess, sys, tempfile, time
+import os, signal, statistics, subprocess, sys, tempfile, time
 
-from rows import PEER, ROOT, Central, bench, measured, row
+from rows import PEER, Central, bench, measured, row
 
 from jelling.client import Fixed64
+from jelling.measures import kilobytes, processor_seconds, wake_ups
 from jelling.floods import flooding, reads, refused, scans, spins, unread
 
 PROGRAMS, BLED = map(os.path.abspath, sys.argv[1:3])
@@ -165,22 +166,11 @@ class Scene:
         self.folder.cleanup()
 
     def processor_seconds(self):
-        with open(f'/proc/{self.bled.pid}/stat') as stat:
-            fields = stat.read().rpartition(')')[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+        return processor_seconds(self.bled)
 
     def resident(self):
         """In megabytes, all and without the pages of the file."""
-        with open(f'/proc/{self.bled.pid}/status') as status:
-            fields = dict(line.split(':', 1) for line in status)
-        return int(fields['VmRSS'].split()[0]) / 1000, int(fields['RssAnon'].split()[0]) / 1000
-
-    def wake_ups(self):
-        total = 0
-        for path in glob.glob(f'/proc/{self.bled.pid}/task/*/status'):
-            with open(path) as status:
-                total += next(int(line.split()[1]) for line in status if line.startswith('voluntary_ctxt_switches'))
-        return total
+        return kilobytes(self.bled) / 1000, kilobytes(self.bled, 'RssAnon') / 1000
 
 
 def twenty(_):
@@ -197,9 +187,9 @@ def twenty(_):
 def idle(_):
     with Scene(0, 10, 'idle') as scene:
         time.sleep(3)
-        before = scene.wake_ups()
+        before = wake_ups(scene.bled)
         time.sleep(IDLE_SECONDS)
-        row(f'wake-ups of bled in {IDLE_SECONDS} s, 10 idle apps', scene.wake_ups() - before, '', '<=0', 'check')
+        row(f'wake-ups of bled in {IDLE_SECONDS} s, 10 idle apps', wake_ups(scene.bled) - before, '', '<=0', 'check')
         whole, own = scene.resident()
         row('memory of bled, 10 apps', whole, 'MB', '<=20', 'check', remark=f'{own:.1f} MB of it not from the file')
 

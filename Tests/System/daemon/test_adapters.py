@@ -8,6 +8,7 @@ from jelling import lab as bench
 from jelling.apps import sensor
 from jelling.client import is_listening
 from jelling.daemon import LIMIT, RELAY, AppClient, Daemon, alerted, bletool, ended, operate, relay_manifest
+from jelling.measures import wake_ups
 from jelling.programs import BLETOOL
 from jelling.relay import Line
 
@@ -274,20 +275,11 @@ def test_idle_apps():
             # Answers of the controller may still come; nothing may come for ever.
             counts = []
             while len(counts) < 20 and counts[-1:] != [0]:
-                before = wake_ups(daemon)
+                before = wake_ups(daemon.process)
                 time.sleep(3)
-                counts.append(wake_ups(daemon) - before)
+                counts.append(wake_ups(daemon.process) - before)
             assert counts[-1] == 0, f'wake-ups in 3 s each: {counts}'
             print(f'wake-ups in 3 s each: {counts}; {daemon.resident_kilobytes()} kB resident')
-
-
-def wake_ups(daemon):
-    """How often threads of bled have waited for something and gone on."""
-    total = 0
-    for path in glob.glob(f'/proc/{daemon.process.pid}/task/*/status'):
-        with open(path) as file:
-            total += int(next(line for line in file if line.startswith('voluntary_ctxt_switches')).split()[1])
-    return total
 
 
 def test_scan_through_a_slow_bled():

@@ -17,8 +17,9 @@ a daemon. From jelling/lab.py come run, start, finish, gatt, app, script, path. 
 a trap, a crash or an assertion fails its case, whatever the case looked at."""
 import signal
 
-from jelling.child import Failure, kilobytes
+from jelling.child import Failure
 from jelling.lab import Lab
+from jelling.measures import kilobytes
 from jelling.controller import Controller
 from jelling.peer import Peer
 

@@ -1,5 +1,5 @@
 """Processes that print one JSON object a line, terminals for them, and waiting."""
-import contextlib, fcntl, itertools, json, os, pathlib, pty, re, select, signal, socket, subprocess, termios, threading, time
+import contextlib, fcntl, itertools, json, os, pathlib, pty, select, signal, socket, subprocess, termios, threading, time
 
 # Seconds for what takes one on an idle machine: a time limit ends what hangs, and no case fails because
 # others load the machine.
@@ -18,12 +18,6 @@ def wait_until(condition, what, timeout=PATIENCE, pause=0.02):
             raise Failure(f'{what() if callable(what) else what}: not within {timeout} s')
         time.sleep(pause)
     return value
-
-
-def kilobytes(process, key='VmRSS'):
-    """What /proc says of a process's memory."""
-    status = pathlib.Path(f'/proc/{process.pid}/status').read_text()
-    return int(re.search(rf'^{key}:\s+(\d+)', status, re.M)[1])
 
 
 # Each process that runs tests has a range of its own.

@@ -6,8 +6,9 @@ import grpc_tools.protoc
 
 from pytest import mark
 
-from jelling.child import Child, kilobytes, wait_until
+from jelling.child import Child, wait_until
 from jelling.client import is_listening
+from jelling.measures import kilobytes, processor_seconds, state_of
 from jelling.programs import BLED, BLETOOL, EXAMPLES, LIBRARY, ROOT
 from jelling.session import HEART, LIMIT, AppClient, Client, messages, octets, operator   # noqa: F401, tests have them from here
 
@@ -233,8 +234,7 @@ class Daemon:
     # What it takes of the machine
 
     def processor_seconds(self):
-        fields = pathlib.Path(f'/proc/{self.process.pid}/stat').read_text().rpartition(')')[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+        return processor_seconds(self.process)
 
     def resident_kilobytes(self):
         return kilobytes(self.process, 'VmRSS')
@@ -346,11 +346,3 @@ RELAY = 'org.example.relay'
 def relay_manifest(**more):
     return {'BundleIdentifier': RELAY, 'UIBackgroundModes': ['bluetooth-central', 'bluetooth-peripheral'],
             'command': [os.path.join(EXAMPLES, 'heart-rate-relay')], 'user': str(os.geteuid()), **more}
-
-
-def state_of(process):
-    """The state letter in /proc: T is stopped; Z or none is ended."""
-    try:
-        return pathlib.Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return 'Z'

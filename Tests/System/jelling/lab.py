@@ -77,7 +77,7 @@ class Lab:
         self.children.append(child)
         return child
 
-    def bled(self, transport, number=0, state='state/jelling'):
+    def bled(self, transport, number=0, state='state/jelling', options=()):
         """The socket of the daemon on this controller, the one with this number of btvirt's; its bonds are in that folder."""
         if (transport, number) not in self.daemons:
             self.number += 1
@@ -92,7 +92,7 @@ class Lab:
             settings = self.path(f'bled{self.number}.json')
             pathlib.Path(settings).write_text(json.dumps(self.settings))
             os.chmod(settings, 0o600)
-            child = self.spawn('bled', [BLED, '--adapter', transport, '--socket', socket, '--state', self.path(state), '--config', settings])
+            child = self.spawn('bled', [BLED, '--adapter', transport, '--socket', socket, '--state', self.path(state), '--config', settings, *options])
             wait_until(lambda: is_listening(socket) or child.process.poll() is not None, 'bled listens')
             if child.process.poll() is not None:
                 raise Failure(f'bled does not listen: {child.stderr()}')

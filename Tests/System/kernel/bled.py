@@ -246,8 +246,3 @@ def is_frozen(name):
 def told():
     """The end of the log, without the values."""
     return '\n'.join([line for line in said().splitlines() if not re.search(r'"event": ?"(value|beat)"', line)][-25:])
-
-
-def stopped(process):
-    """The letter of a process's state by /proc (proc_pid_stat(5))."""
-    return pathlib.Path(f'/proc/{process}/stat').read_text().rsplit(')', 1)[1].split()[0]
