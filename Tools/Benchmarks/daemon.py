@@ -103,29 +103,21 @@ def throughput(_):
     rates = {(what, bled): [] for what in ('notifications', 'writes') for bled in (False, True)}
     for turn in range(STREAM_RUNS + 1):
         for bled in (False, True) if turn % 2 else (True, False):
-            lab = bench.Lab('btvirt')
-            processes = []
-            try:
-                lab.open(peer=False)
-                processes.append(Central(os.path.join(PROGRAMS, 'Server'), lab.endpoint, PEER, log=lab.path('server.err')))
+            with bench.Lab('btvirt').open(peer=False) as lab, Central(
+                    os.path.join(PROGRAMS, 'Server'), lab.endpoint, PEER, log=lab.path('server.err')):
                 way = lab.endpoint
                 if bled:
                     bench.BLED = BLED
                     way = f'bled:{lab.bled(lab.endpoint)}'
-                central = Central(os.path.join(PROGRAMS, 'Central'), way, PEER + '/random', log=lab.path('central.err'))
-                processes.append(central)
-                streamed = central.ask(f'stream {STREAM_OCTETS} {STREAM_LENGTH}', 'streamed')
-                if streamed['octets'] != STREAM_OCTETS or not streamed['inOrder']:
-                    raise bench.Failure(str(streamed))
-                time.sleep(0.3)
-                written = central.ask(f'write {STREAM_OCTETS} {STREAM_LENGTH}', 'written')
+                with Central(os.path.join(PROGRAMS, 'Central'), way, PEER + '/random', log=lab.path('central.err')) as central:
+                    streamed = central.ask(f'stream {STREAM_OCTETS} {STREAM_LENGTH}', 'streamed')
+                    if streamed['octets'] != STREAM_OCTETS or not streamed['inOrder']:
+                        raise bench.Failure(str(streamed))
+                    time.sleep(0.3)
+                    written = central.ask(f'write {STREAM_OCTETS} {STREAM_LENGTH}', 'written')
                 if turn:                              # the first turn warms up
                     rates['notifications', bled].append(streamed['octets'] / streamed['ms'] / 1e3)
                     rates['writes', bled].append(written['octets'] / written['ms'] / 1e3)
-            finally:
-                for process in reversed(processes):
-                    process.end()
-                lab.close()
     for what in 'notifications', 'writes':
         own, through = ([f'{value:.1f}' for value in statistics.quantiles(rates[what, bled])] for bled in (False, True))
         row(f'{what} of {STREAM_LENGTH} octets{THROUGH}', statistics.median(rates[what, True]), 'MB/s', '>=0.8*peer',

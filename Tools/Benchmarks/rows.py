@@ -36,7 +36,10 @@ class Central:
         self.process.stdin.flush()
         return self.expect(event)
 
-    def end(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.process.stdin.close()
         try:
             self.process.wait(5)

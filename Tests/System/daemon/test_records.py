@@ -1,6 +1,7 @@
 """Cases of what bled writes: its log, what it says of adapters that are not there, and the capture of all its traffic (bled -w)."""
 import json, os, pathlib, signal, tempfile
 
+from jelling.captures import records
 from jelling.daemon import Daemon, bletool, ended
 from jelling.programs import BLED, BLETOOL
 
@@ -111,10 +112,4 @@ def test_capture_is_kept():
 
 def adapters(path):
     """The adapters in a btsnoop file of the monitor: the upper half of each record's flags."""
-    octets = pathlib.Path(path).read_bytes()
-    assert octets[:8] == b'btsnoop\0' and int.from_bytes(octets[12:16], 'big') == 2001, octets[:16]
-    place, found = 16, set()
-    while place < len(octets):
-        found.add(int.from_bytes(octets[place + 8:place + 10], 'big'))
-        place += 24 + int.from_bytes(octets[place + 4:place + 8], 'big')
-    return found
+    return {flags >> 16 for flags, _, _ in records(path, link=2001)}

@@ -1,23 +1,27 @@
 """Readers of capture files, apart from our own and from tshark: (direction, H4 packet) in order."""
-import os, re, shutil, struct, subprocess
+import os, pathlib, re, shutil, struct, subprocess
 
 from jelling.programs import ROOT
 from jelling.relay import TO_CONTROLLER, TO_HOST
 
 
-def btsnoop(path):
-    data = open(path, 'rb').read()
-    magic, version, link = struct.unpack('>8sII', data[:16])
+def records(path, link=1002):
+    """(flags, microseconds, octets) of each record of a btsnoop file."""
+    data = pathlib.Path(path).read_bytes()
+    magic, version, found = struct.unpack('>8sII', data[:16])
     assert magic == b'btsnoop\0' and version == 1, f'{path}: not btsnoop'
-    assert link == 1002, f'{path}: data link {link}, want 1002 (H4)'
-    at, packets = 16, []
+    assert found == link, f'{path}: data link {found}, want {link}'
+    at = 16
     while at < len(data):
-        original, included, flags, _, _ = struct.unpack('>IIIIq', data[at:at + 24])
+        original, included, flags, _, moment = struct.unpack('>IIIIq', data[at:at + 24])
         at += 24
         assert original == included, f'{path}: a packet was cut'
-        packets.append((TO_HOST if flags & 1 else TO_CONTROLLER, data[at:at + included]))
+        yield flags, moment, data[at:at + included]
         at += included
-    return packets
+
+
+def btsnoop(path):
+    return [(TO_HOST if flags & 1 else TO_CONTROLLER, octets) for flags, _, octets in records(path)]
 
 
 def made(packets, cut=0):
