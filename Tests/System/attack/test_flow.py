@@ -45,7 +45,7 @@ def one_stops_the_others(bench, confirms):
     honest.values(1)
     started = time.monotonic()
     honest.values(80)
-    assert time.monotonic() - started < 12, f'80 values of 10 a second took {time.monotonic() - started:.1f} s'
+    assert time.monotonic() - started < 25, f'80 values of 10 a second took {time.monotonic() - started:.1f} s'
     assert 'too slowly' in tool.stderr(), 'nobody was told'
     bench.stop(tool)
 

@@ -129,7 +129,7 @@ def test_serve_victim_is_not_locked_out(bench):
         stranger.disconnect()
     started = time.monotonic()
     still_bonded(victim)
-    assert time.monotonic() - started < 10, 'the victim had to wait'
+    assert time.monotonic() - started < 25, 'the victim had to wait'
     bench.stop(tool)
 
 

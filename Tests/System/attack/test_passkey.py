@@ -1,5 +1,5 @@
 """A passkey, guessed bit by bit, with a fresh address for each try."""
-import os, pathlib, time
+import os, time
 
 from pytest import mark
 
@@ -61,11 +61,4 @@ def test_passkey_is_drawn_anew(bench):
 
 def test_fixed_passkey_needs_mitm(bench):
     """`serve --passkey` without `--mitm` is refused as wrong usage"""
-    path = bench.path('profile.json')
-    pathlib.Path(path).write_text('{"services":[]}')
-    tool = bench.start('serve', '--profile', path, '--io', 'display', '--passkey', '271828')
-    try:
-        status = tool.process.wait(10)
-    except Exception:
-        status = None
-    assert status == 2, f'exit status {status}, want 2; {tool.stderr()}'
+    bench.run('serve', '--profile', bench.profile({'services': []}), '--io', 'display', '--passkey', '271828', status=2)

@@ -51,16 +51,13 @@ def test_every_structure_is_in_the_live_scan(bench):
     """The details of the live scan have a line for each structure that a device sends"""
     kinds = [0x01, 0x0D, 0x11, 0x12, 0x1A, 0xC0]
     bench.controller.add(Device('C0:00:00:00:00:09', data=packed(kinds)))
-    program = Program(bench.command('--state', bench.path('state'), 'lescan', json=False))
-    try:
+    with Program(bench.command('--state', bench.path('state'), 'lescan', json=False)) as program:
         assert program.shows('C0:00:00:00:00:09'), f'the device is not shown: {program.screen.text}'
         program.press('\x1b[B\r')
         for kind in kinds[1:]:
             assert program.shows(f'0x{kind:02x}.*{STRUCTURES[kind]}'), f'0x{kind:02x} is not shown: {program.screen.text}'
         program.press('\x1bq')
         assert program.end() == 0
-    finally:
-        program.close()
 
 
 def test_broken_structure(bench):

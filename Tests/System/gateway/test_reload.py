@@ -185,7 +185,7 @@ def test_replaced(bench):
     def changed(what):
         nonlocal seen
         seen += 1
-        wait_until(lambda: gateway.stderr().count('in force: ‘smoothing’') >= seen, f'{what}; stderr: {gateway.stderr()[-400:]}', 30)
+        wait_until(lambda: gateway.stderr().count('in force: ‘smoothing’') >= seen, f'{what}; stderr: {gateway.stderr()[-400:]}')
     kubernetes(2)
     changed('another version of Kubernetes')
     pathlib.Path(f'{folder}/..2/gateway.yaml').write_text(text % 3, encoding='utf-8')

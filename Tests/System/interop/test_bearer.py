@@ -4,7 +4,7 @@ import json
 from pytest import mark
 
 from interop.test_gatt import ENCRYPTED, LONG_READ, LONG_VALUE
-from interop.test_serve import NAME, ORDER, SERVICE, characteristic, passed, profile, serve, steps, stop
+from interop.test_serve import NAME, ORDER, SERVICE, characteristic, passed, serve, steps, stop
 
 KINDS = ('bumble', 'btvirt')
 
@@ -43,8 +43,7 @@ TOGETHER = {'services': [{'uuid': SERVICE, 'characteristics': [
 def test_serve_notifies_on_enhanced_bearers(lab):
     """A central that subscribes on one enhanced bearer and writes on another one gets all values on the first, in order, several at once"""
     lab.settings = {'enhancedBearers': True}
-    tool = lab.start('serve', '--profile', profile(lab, TOGETHER), '--name', NAME, '--eatt')
-    tool.wait_event('advertising')
+    tool = lab.serving(TOGETHER, NAME, '--eatt')
     uuids = [c['uuid'] for c in TOGETHER['services'][0]['characteristics']]
     central = passed(lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--eatt', '--eatt-subscribe', ','.join(uuids)))
     kinds = steps(central, 'eatt-subscribe')[0]['kinds']

@@ -1,5 +1,5 @@
 """`bletool l2cap`: credit-based channels of both forms, in both roles, with Bumble at the other end."""
-import json, os, subprocess, threading
+import json, subprocess, threading
 
 from pytest import mark, param
 

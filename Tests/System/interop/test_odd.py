@@ -5,7 +5,7 @@ from pytest import mark
 from interop.test_gatt import ENCRYPTED, SERVICE
 from jelling.child import PATIENCE
 from interop.test_pairing import PEER, PROFILE as SECRETS, SECRET, bonds
-from interop.test_serve import NAME, characteristic, passed, profile, steps, stop
+from interop.test_serve import NAME, characteristic, passed, steps, stop
 
 KINDS = ('bumble', 'btvirt', 'simulator')
 BASE = '6B7A%04X-9D1C-4F5E-8A2B-3C4D5E6F7081'
@@ -89,8 +89,7 @@ def test_serve_answers_after_20_seconds(lab):
     late = {'services': [{'uuid': '181A', 'characteristics': [
         characteristic('2A6F', ['read'], ['readable'], value='1027'),
         characteristic('2A6E', ['read'], ['readable'], value='3408', answerAfter=20)]}]}
-    tool = lab.start('serve', '--profile', profile(lab, late), '--name', NAME)
-    tool.wait_event('advertising')
+    tool = lab.serving(late, NAME)
     central = odd(lab, '--central', NAME)
     central.wait_event('done', timeout=5 * PATIENCE)
     read = {uuid: line for line in central.lines if has('value')(line) for uuid in ('2A6E', '2A6F') if uuid in line['uuid']}
@@ -105,8 +104,7 @@ def test_serve_answers_after_20_seconds(lab):
 @mark.lab(('bumble', 'btvirt'), peer=False)
 def test_serve_takes_signed_writes(lab):
     """A bonded central writes with signatures and without encryption; a repeated and a forged one change nothing"""
-    tool = lab.start('serve', '--profile', profile(lab, SIGNED_PROFILE), '--name', NAME)
-    tool.wait_event('advertising')
+    tool = lab.serving(SIGNED_PROFILE, NAME)
     central = odd(lab, '--central', NAME, '--signed')
     central.wait_event('done', timeout=5 * PATIENCE)
     assert [(line['what'], line['value']) for line in central.lines if has('signed')(line)] == [('right', '01'), ('repeated', '01'), ('forged', '01'), ('right again', '04')]
@@ -151,8 +149,7 @@ def test_peer_does_not_bond(lab):
 @mark.lab(('bumble', 'btvirt'), peer=False)
 def test_central_does_not_bond(lab):
     """A central that does not bond reads encrypted values of `serve`, each time after a pairing of its own"""
-    tool = lab.start('serve', '--profile', profile(lab, SECRETS), '--name', NAME)
-    tool.wait_event('advertising')
+    tool = lab.serving(SECRETS, NAME)
     for _ in range(2):
         central = passed(lab.central('--name', NAME, '--pair-first', '--no-bond'))
         assert steps(central, 'read')[-1]['value'] == '5e'
@@ -176,8 +173,7 @@ def test_two_peers_share_an_irk(lab):
 @mark.lab(('bumble', 'btvirt'), peer=False)
 def test_two_centrals_share_an_irk(lab):
     """Two bonded centrals with one identity key come back to `serve`, each with its own key"""
-    tool = lab.start('serve', '--profile', profile(lab, SECRETS), '--name', NAME)
-    tool.wait_event('advertising')
+    tool = lab.serving(SECRETS, NAME)
     for how in (['--pair-first'], ['--encrypt']):
         for number in (1, 2):
             central = passed(lab.central('--name', NAME, *how, '--address', f'F0:F1:F2:00:01:0{number}', '--keystore',
@@ -190,8 +186,7 @@ def test_two_centrals_share_an_irk(lab):
 @mark.lab(KINDS, peer=False)
 def test_central_indicates_unasked(lab):
     """A central whose server indicates, and that answers no request itself, is served as any other"""
-    tool = lab.start('serve', '--profile', profile(lab, SENSOR), '--name', NAME)
-    tool.wait_event('advertising')
+    tool = lab.serving(SENSOR, NAME)
     central = odd(lab, 'indicates', 'holds-att', '--central', NAME)
     central.wait_event('done', timeout=5 * PATIENCE)
     assert len([line for line in central.lines if has('confirmed')(line)]) == 3
@@ -213,8 +208,7 @@ def test_included_services_and_formats_are_found(lab):
 @mark.lab(KINDS, peer=False)
 def test_serve_broadcasts_a_value(lab):
     """A central finds both formats and their list, and has a value broadcast: it is in the advertisement as long"""
-    tool = lab.start('serve', '--profile', profile(lab, SENSOR), '--name', NAME, '--address-resolution')
-    tool.wait_event('advertising')
+    tool = lab.serving(SENSOR, NAME, '--address-resolution')
     central = odd(lab, '--central', NAME, '--broadcast')
     central.wait_event('done', timeout=5 * PATIENCE)
     found = {s['uuid']: s for s in central.wait_event('discovered')[0]['services']}

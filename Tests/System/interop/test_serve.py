@@ -1,5 +1,5 @@
 """The peripheral role: `bletool serve` and `bletool advertise` with one or two foreign centrals."""
-import json, pathlib, signal, threading
+import pathlib, signal, threading
 
 from pytest import mark
 
@@ -40,16 +40,8 @@ PROFILE = {'services': [
     ]}]}
 
 
-def profile(lab, content=PROFILE):
-    path = lab.path('profile.json')
-    pathlib.Path(path).write_text(json.dumps(content))
-    return path
-
-
 def serve(lab, *arguments, via=None):
-    tool = lab.start('serve', '--profile', profile(lab), '--name', NAME, '--advertise', '180D', *arguments, via=via)
-    tool.wait_event('advertising')
-    return tool
+    return lab.serving(PROFILE, NAME, '--advertise', '180D', *arguments, via=via)
 
 
 def event(name):
@@ -90,7 +82,7 @@ def fail(central):
 def stop(lab, tool, how=signal.SIGINT):
     """Ends `serve` or `advertise`; that is a success."""
     tool.process.send_signal(how)
-    result = lab.finish(tool, 10)
+    result = lab.finish(tool)
     assert result.status == 0
     assert not result.strays, f'stdout is not one JSON object a line: {result.strays[:3]}'
     assert not result.events('error'), result.events("error")
@@ -311,7 +303,7 @@ def test_termination_ends_serve(lab):
 @mark.lab(through_bled=False)
 def test_interrupt_ends_advertising(lab):
     """^C ends `serve` and `advertise` without a client with status 0, and advertising was disabled last"""
-    for arguments in (('serve', '--profile', profile(lab), '--name', NAME), ('advertise', '--name', NAME)):
+    for arguments in (('serve', '--profile', lab.profile(PROFILE), '--name', NAME), ('advertise', '--name', NAME)):
         relay = lab.relay()
         tool = lab.start(*arguments, via=relay.endpoint)
         advertised(tool)

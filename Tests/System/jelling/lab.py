@@ -230,7 +230,7 @@ class Lab:
         if not self.peer or not self.every_link_ends_by_us or self.peer.is_ended:
             return
         connected = len(self.peer_events('connected'))
-        ended = self.wait_peer('disconnected', connected, 3) if connected else []
+        ended = self.wait_peer('disconnected', connected) if connected else []
         wrong = [e['reason'] for e in ended if e['reason'] != REMOTE_USER_TERMINATED]
         if wrong:
             raise Failure(f'links ended with reasons {wrong}, want {REMOTE_USER_TERMINATED}')
