@@ -45,6 +45,15 @@ def gave_nothing(result, peer):
     assert FORGED.hex() not in text and FORGED.decode() not in text, f'a forged value was believed: {text}'
 
 
+def forges(bench, peer):
+    """It sends a value before it refuses to encrypt."""
+    def forge(link, rand, ediv, key):
+        peer.notify(peer.beat, FORGED)
+        time.sleep(0.2)
+        return 0x06
+    bench.controller.encrypts = forge
+
+
 @mark.parametrize('name', VERBS)
 def test_lost_keys(bench, name):
     """A device under a bonded address that has no key: `gatt` fails, nothing goes out"""
@@ -66,10 +75,7 @@ def test_lost_keys_by_address(bench):
 
 def test_lost_keys_resolvable(bench):
     """A bonded device that shows resolvable addresses and has lost its key: nothing is sent"""
-    peer = lock(bench)
-    peer.identity = True, 'C0:00:00:00:00:77'
-    bench.run('pair', 'Lock')
-    peer.wait_pairing()
+    peer = bonded(bench, (True, 'C0:00:00:00:00:77'))
     peer.address = resolvable(peer.irk)
     taken_over(peer)
     is_refused(bench.gatt('write', SECRET, 'c0ffee', status=None), peer)
@@ -141,13 +147,7 @@ def test_early_notification(bench):
 def test_notification_of_a_stranger(bench):
     """What a device under a bonded address sends before it refuses to encrypt is never shown"""
     peer = taken_over(bonded(bench))
-
-    def forge(link, rand, ediv, key):
-        peer.notify(peer.beat, FORGED)
-        time.sleep(0.2)
-        return 0x06
-
-    bench.controller.encrypts = forge
+    forges(bench, peer)
     is_refused(bench.gatt(*VERBS['subscribe'], status=None), peer)
 
 
@@ -184,8 +184,7 @@ def test_controller(bench, lie):
     """A controller that does not encrypt, and reports another error than PIN or Key Missing: nothing of GATT goes out, the operation fails"""
     peer = taken_over(bonded(bench))
     lie(bench, peer)
-    result = bench.gatt('write', SECRET, 'c0ffee', status=1, timeout=60)
-    gave_nothing(result, peer)
+    gave_nothing(bench.gatt('write', SECRET, 'c0ffee', status=1, timeout=60), peer)
 
 
 @mark.slow
@@ -193,8 +192,7 @@ def test_controller_silent_about_encryption(bench):
     """A controller that never reports the end of encryption: nothing of GATT is sent, and the operation ends"""
     peer = taken_over(bonded(bench))
     bench.controller.encrypts = lambda link, rand, ediv, key: SILENT
-    result = bench.gatt('write', SECRET, 'c0ffee', status=1, timeout=90)
-    gave_nothing(result, peer)
+    gave_nothing(bench.gatt('write', SECRET, 'c0ffee', status=1, timeout=90), peer)
 
 
 def test_controller_refreshes_what_is_off(bench):
@@ -207,8 +205,7 @@ def test_controller_refreshes_what_is_off(bench):
         return 0x06
 
     bench.controller.encrypts = lie
-    result = bench.gatt('write', SECRET, 'c0ffee', status=1)
-    gave_nothing(result, peer)
+    gave_nothing(bench.gatt('write', SECRET, 'c0ffee', status=1), peer)
 
 
 def test_controller_encrypts_after_all(bench):
@@ -221,18 +218,14 @@ def test_controller_encrypts_after_all(bench):
         return 0x0C
 
     bench.controller.answers[ENABLE_ENCRYPTION] = lie
-    result = bench.gatt('write', SECRET, 'c0ffee', status=1)
-    gave_nothing(result, peer)
+    gave_nothing(bench.gatt('write', SECRET, 'c0ffee', status=1), peer)
 
 
 @mark.controller(features=0x41, resolving=8)
 def test_controller_claims_an_identity(bench):
     """A controller that says it resolved a bonded device's identity proves nothing: without the key nothing is sent"""
     bench.controller.enhanced = True
-    peer = lock(bench)
-    peer.identity = True, 'C0:00:00:00:00:77'
-    bench.run('pair', 'Lock')
-    peer.wait_pairing()
+    peer = bonded(bench, (True, 'C0:00:00:00:00:77'))
     peer.random, peer.address = 3, 'C0:00:00:00:00:77'
     taken_over(peer)
     is_refused(bench.gatt('write', SECRET, 'c0ffee', status=None), peer)
@@ -304,13 +297,7 @@ def test_app_lost_keys_and_values(bench):
     bench.finish(bench.app('protected-reader', '180D', SECRET))
     assert peer.keys is not None, 'the app has not paired'
     taken_over(peer)
-
-    def forge(link, rand, ediv, key):
-        peer.notify(peer.beat, FORGED)
-        time.sleep(0.2)
-        return 0x06
-
-    bench.controller.encrypts = forge
+    forges(bench, peer)
     app = bench.app('heart-rate-central', '3')
     peer.wait_link(2)
     time.sleep(1.5)
@@ -334,7 +321,7 @@ def test_app_with_its_bond(bench):
 
 def test_serve_subscriptions_of_the_bonded(bench):
     """Values that a bonded central subscribed to are not sent to a device under its address before that device encrypts"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     peer.pair()
     peer.exchange_mtu()
     beat = peer.find(BEAT)
@@ -347,12 +334,11 @@ def test_serve_subscriptions_of_the_bonded(bench):
     # The true one is served on.
     assert peer.encrypt(), 'the host has lost the key'
     peer.values(2)
-    bench.stop(tool)
 
 
 def test_serve_keeps_the_subscriptions_of_the_bonded(bench):
     """A device under a bonded central's address does not change that central's subscriptions"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     peer.pair()
     beat = peer.find(BEAT)
     assert peer.subscribe(beat) == 0
@@ -364,24 +350,22 @@ def test_serve_keeps_the_subscriptions_of_the_bonded(bench):
     peer.connect()
     assert peer.encrypt(), 'the host has lost the key'
     peer.values(2)
-    bench.stop(tool)
 
 
 def test_serve_protected_after_a_lie(bench):
     """A protected value stays closed when the controller reports encryption without having requested a key"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     secret = peer.find(SECRET)
     bench.controller.event(0x30, struct.pack('<BH', 0, peer.link.handle))
     bench.controller.event(0x08, struct.pack('<BHB', 0, peer.link.handle, 1))
     time.sleep(0.2)
     value = peer.read(secret)
     assert value != b'secret', f'the value was given: {value}'
-    bench.stop(tool)
 
 
 def test_serve_protected_after_a_refusal(bench):
     """A central with a wrong key is refused protected values, on each path of ATT"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     peer.exchange_mtu()
     secret = peer.find(SECRET)
     for pdu in (struct.pack('<BH', 0x0A, secret), struct.pack('<BHH', 0x0C, secret, 0), struct.pack('<BHH', 0x0E, secret, secret),
@@ -395,4 +379,3 @@ def test_serve_protected_after_a_refusal(bench):
     peer.command(secret, b'mine')
     peer.pair()
     assert peer.read(secret) == b'secret'
-    bench.stop(tool)

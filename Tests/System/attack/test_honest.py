@@ -25,9 +25,10 @@ def lock(bench, **settings):
     return peer.advertise()
 
 
-def bonded(bench, **settings):
+def bonded(bench, identity=None, **settings):
     """A lock with which the tool has a bond."""
     peer = lock(bench, **settings)
+    peer.identity = identity or peer.identity
     bench.run('pair', 'Lock')
     peer.wait_pairing()
     return peer
@@ -73,7 +74,7 @@ def test_honest_values(bench):
 
 def test_honest_serve(bench):
     """A central finds a value of `serve`, reads, writes and is notified"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     peer.exchange_mtu()
     handle = peer.find(OPEN)
     assert peer.read(handle) == b'\x5e'
@@ -83,7 +84,6 @@ def test_honest_serve(bench):
     assert peer.subscribe(beat) == 0
     assert {h for h, _ in peer.values(3)} == {beat}
     peer.disconnect()
-    bench.stop(tool)
 
 
 MODELS = {
@@ -125,7 +125,6 @@ def test_honest_serve_pairs(bench, options, settings):
     assert peer.encrypt(), 'the host has lost the key'
     assert peer.read(peer.find(SECRET)) == b'secret'
     tool.wait_event('encrypted')
-    bench.stop(tool)
 
 
 def test_security_page():

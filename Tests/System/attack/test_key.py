@@ -9,26 +9,29 @@ from jelling.peer import resolvable
 from jelling.smp import KEYBOARD, NOTHING
 
 
-
-def bonded_central(bench, tool, address='C0:00:00:00:00:02', **settings):
-    """A central with a bond that has disconnected."""
-    peer = bench.central(address).connect()
-    peer.pair(**settings)
+def bonded_central(bench):
+    """`serve`, and a central with a bond that has disconnected."""
+    tool, peer = bench.served(PROFILE)
+    peer.pair()
     tool.wait_event('paired')
     peer.disconnect()
-    return peer
+    return tool, peer
+
+
+def tries(bench, address, **settings):
+    """A stranger under this address pairs, whatever comes of it, and disconnects: its pairing."""
+    stranger = bench.central(address).connect()
+    pairing = stranger.pair(wait=False, **settings).wait_end()
+    stranger.disconnect()
+    return pairing
 
 
 # Line 4: strangers and bonds
 
 def test_serve_bond_is_not_replaced(bench):
     """A stranger under a bonded central's address pairs Just Works: refused, and the bond still works for its owner"""
-    tool = bench.serve(PROFILE)
-    victim = bonded_central(bench, tool)
-    stranger = bench.central(victim.address).connect()
-    pairing = stranger.pair(wait=False).wait_end()
-    assert pairing.failure is not None, 'the stranger was paired'
-    stranger.disconnect()
+    tool, victim = bonded_central(bench)
+    assert tries(bench, victim.address).failure is not None, 'the stranger was paired'
     told = [l for l in tool.lines if l.get('event') == 'encrypted' and l.get('bonded')]
     assert told == []
     still_bonded(victim)
@@ -38,24 +41,16 @@ def test_serve_bond_is_not_replaced(bench):
 
 def test_serve_bond_is_not_replaced_by_identity(bench):
     """A stranger that distributes a bonded central's identity address does not replace its bond"""
-    tool = bench.serve(PROFILE)
-    victim = bonded_central(bench, tool)
-    stranger = bench.central('C0:00:00:00:00:66').connect()
-    stranger.pair(wait=False, identity=(True, victim.address)).wait_end()
-    stranger.disconnect()
+    _, victim = bonded_central(bench)
+    tries(bench, 'C0:00:00:00:00:66', identity=(True, victim.address))
     still_bonded(victim)
-    bench.stop(tool)
 
 
 def test_serve_bond_is_not_replaced_by_identity_and_key(bench):
     """A stranger that distributes a bonded central's identity address and its very IRK does not replace its bond"""
-    tool = bench.serve(PROFILE)
-    victim = bonded_central(bench, tool)
-    stranger = bench.central('C0:00:00:00:00:66').connect()
-    stranger.pair(wait=False, identity=(True, victim.address), irk=victim.irk).wait_end()
-    stranger.disconnect()
+    _, victim = bonded_central(bench)
+    tries(bench, 'C0:00:00:00:00:66', identity=(True, victim.address), irk=victim.irk)
     still_bonded(victim)
-    bench.stop(tool)
 
 
 def test_serve_authenticated_bond_stays(bench):
@@ -67,19 +62,15 @@ def test_serve_authenticated_bond_stays(bench):
     victim.pair(**TYPES)
     victim.disconnect()
     bench.stop(tool)
-    tool = bench.serve(PROFILE)
-    stranger = bench.central(resolvable(victim.irk)).connect()
-    stranger.pair(wait=False).wait_end()
-    stranger.disconnect()
+    bench.serve(PROFILE)
+    tries(bench, resolvable(victim.irk))
     victim.address = resolvable(victim.irk)
     still_bonded(victim)
-    bench.stop(tool)
 
 
 def test_serve_owner_pairs_again(bench):
     """A bonded central that encrypts with its key may pair again over that link; the new key is used from then on"""
-    tool = bench.serve(PROFILE)
-    peer = bonded_central(bench, tool)
+    tool, peer = bonded_central(bench)
     old = peer.keys.ours
     peer.connect()
     assert peer.encrypt(), 'the bond is gone'
@@ -106,31 +97,24 @@ def test_pair_again_keeps_the_bond(bench):
 @mark.slow
 def test_serve_crowd_evicts_no_used_bond(bench):
     """A hundred and ten pairings from random addresses remove no bond that was used in this run"""
-    tool = bench.serve(PROFILE)
-    victim = bonded_central(bench, tool)
+    tool, victim = bonded_central(bench)
     still_bonded(victim)
     for number in range(110):
-        stranger = bench.central(f'C0:11:00:00:{number // 256:02X}:{number % 256:02X}').connect()
-        stranger.pair(wait=False).wait_end()
-        stranger.disconnect()
+        tries(bench, f'C0:11:00:00:{number // 256:02X}:{number % 256:02X}')
     still_bonded(victim)
-    bench.stop(tool)
 
 
 def test_serve_victim_is_not_locked_out(bench):
     """Repeated failures under a victim's address do not affect its bond and its encryption"""
-    tool = bench.serve(PROFILE, *SHOWN)
+    bench.serve(PROFILE, *SHOWN)
     victim = bench.central().connect()
     victim.pair(**TYPES)
     victim.disconnect()
     for number in range(3):
-        stranger = bench.central(victim.address).connect()
-        stranger.pair(wait=False, io=KEYBOARD, mitm=True, passkey=number).wait_end()
-        stranger.disconnect()
+        tries(bench, victim.address, io=KEYBOARD, mitm=True, passkey=number)
     started = time.monotonic()
     still_bonded(victim)
     assert time.monotonic() - started < 25, 'the victim had to wait'
-    bench.stop(tool)
 
 
 # Line 5: what suffices
@@ -171,10 +155,9 @@ def test_serve_short_key(bench):
 
 def test_serve_short_key_on_purpose(bench):
     """If the operator allows it (--min-key-size 7), `serve` accepts a key of seven octets"""
-    tool, peer = bench.served(PROFILE, '--min-key-size', '7')
+    _, peer = bench.served(PROFILE, '--min-key-size', '7')
     peer.pair(size=7)
     assert peer.read(peer.find(SECRET)) == b'secret'
-    bench.stop(tool)
 
 
 def test_pair_secure_connections_only(bench):
@@ -194,25 +177,21 @@ def test_serve_secure_connections_only(bench):
     """`serve --secure-connections-only` refuses a legacy central and one without authentication"""
     tool = bench.serve(PROFILE, '--secure-connections-only', *SHOWN)
     for settings in ({**TYPES, 'secure': False}, {'io': NOTHING}):
-        peer = bench.central(f'C0:00:00:00:00:{len(settings):02X}').connect()
-        pairing = peer.pair(wait=False, **settings).wait_end()
-        assert isinstance(pairing.failure, int), f'{settings}: {pairing.failure}'
-        peer.disconnect()
+        failure = tries(bench, f'C0:00:00:00:00:{len(settings):02X}', **settings).failure
+        assert isinstance(failure, int), f'{settings}: {failure}'
     bench.stop(tool)
     assert bench.bonds() == []
 
 
 def test_serve_weak_bond_under_mitm(bench):
     """A bond without authentication does not open protected values once `serve --mitm` requires more"""
-    tool = bench.serve(PROFILE)
-    peer = bonded_central(bench, tool)
+    tool, peer = bonded_central(bench)
     bench.stop(tool)
     tool = bench.serve(PROFILE, *SHOWN)
     peer.connect()
     if peer.encrypt():
         value = peer.read(peer.find(SECRET))
         assert value != b'secret', 'a bond without authentication was enough'
-    bench.stop(tool)
 
 
 def test_serve_weak_bond_subscriptions(bench):
@@ -232,7 +211,6 @@ def test_serve_weak_bond_subscriptions(bench):
     peer.encrypt()
     time.sleep(0.7)
     assert [p.hex() for p in peer.sent(4, opcodes={0x1B, 0x1D})] == []
-    bench.stop(tool)
 
 
 def test_gatt_weak_bond_under_mitm(bench):
@@ -262,12 +240,11 @@ def test_pair_keys_without_bonding(bench, secure):
 @mark.parametrize('secure', [param(True, id='secure'), param(False, id='legacy')])
 def test_serve_keys_without_bonding(bench, secure):
     """`serve` distributes the keys that were agreed to a peer that does not bond"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     pairing = peer.pair(bonding=False, secure=secure)
     wanted = agreed(pairing.response[6]) - (set() if not secure else {0x06, 0x07})
     assert {c for c in pairing.received if 6 <= c <= 10} == wanted
     assert peer.read(peer.find(SECRET)) == b'secret'
-    bench.stop(tool)
 
 
 def agreed(bits):

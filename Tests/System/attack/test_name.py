@@ -2,7 +2,7 @@
 import os
 
 from jelling.attributes import READ, WRITE
-from attack.test_honest import OPEN, SECRET, lock
+from attack.test_honest import OPEN, SECRET, bonded, lock
 from jelling.peer import resolvable
 from jelling.smp import DISPLAY
 
@@ -21,12 +21,16 @@ def got_nothing(peer):
     assert [h.payload.hex() for h in peer.heard if h.channel == 4] == []
 
 
+def mistaken(bench):
+    """A bonded lock that is away, and a stranger with its name."""
+    peer = bonded(bench)
+    bench.controller.remove(peer)
+    return peer, stranger(bench)
+
+
 def test_name_of_a_bond(bench):
     """With a bond to Lock, a stranger with that name gets nothing, not even when Lock itself is away"""
-    peer = lock(bench)
-    bench.run('pair', 'Lock')
-    bench.controller.remove(peer)
-    thief = stranger(bench)
+    _, thief = mistaken(bench)
     for arguments in (['write', SECRET, 'c0ffee'], ['read', OPEN]):
         bench.gatt(*arguments, '--connect-timeout', '3', status=1)
     got_nothing(thief)
@@ -34,10 +38,7 @@ def test_name_of_a_bond(bench):
 
 def test_name_of_a_bond_beside_it(bench):
     """With a bond to Lock, a stranger with that name is ignored in favour of the bonded device, even if it is found first"""
-    peer = lock(bench)
-    bench.run('pair', 'Lock')
-    bench.controller.remove(peer)
-    thief = stranger(bench)
+    peer, thief = mistaken(bench)
     bench.controller.add(peer)
     result = bench.gatt('read', SECRET, '--connect-timeout', '10')
     assert result.events('value')[0]['value'] == b'secret'.hex()

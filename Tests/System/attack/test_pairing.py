@@ -152,7 +152,6 @@ def keeps_its_key(bench, options, first, second):
     peer.disconnect()
     peer.keys = keys
     still_bonded(peer)
-    bench.stop(tool)
 
 
 def test_encrypted_twice(bench):

@@ -56,7 +56,6 @@ def test_passkey_is_drawn_anew(bench):
         peer.disconnect()
         time.sleep(2.5)     # what follows a failure at once is refused
     assert shown[0] != shown[1], f'the same passkey was shown twice: {shown}'
-    bench.stop(tool)
 
 
 def test_fixed_passkey_needs_mitm(bench):

@@ -1,13 +1,13 @@
 """Cases of several adapters, of one that goes away and comes back, and of one that hangs: the controllers are processes of their
 own, and between them and bled stands a line that can be cut or fall silent."""
-import glob, json, os, pathlib, signal, socket, subprocess, tempfile, threading, time
+import glob, json, os, pathlib, signal, socket, tempfile, threading, time
 
 from pytest import mark
 
 from jelling import lab as bench
 from jelling.apps import sensor
 from jelling.client import is_listening
-from jelling.daemon import LIMIT, RELAY, AppClient, Daemon, alerted, bletool, ended, operate, relay_manifest
+from jelling.daemon import LIMIT, RELAY, AppClient, Daemon, Running, alerted, bletool, ended, operate, relay_manifest
 from jelling.measures import wake_ups
 from jelling.programs import BLETOOL
 from jelling.relay import Line
@@ -137,11 +137,9 @@ def of_bled(daemon, *words):
 def watch_both(daemon, second):
     """monitor shows and writes down the packets of both adapters."""
     capture = daemon.place('both.btsnoop')
-    watcher = subprocess.Popen([BLETOOL, '--json', '-w', capture, 'monitor'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True, env={**os.environ, 'JELLING_SOCKET': daemon.path})
     lines = []
-    threading.Thread(target=lambda: lines.extend(map(json.loads, watcher.stdout)), daemon=True).start()
-    try:
+    with Running([BLETOOL, '--json', '-w', capture, 'monitor'], env={**os.environ, 'JELLING_SOCKET': daemon.path}) as watcher:
+        threading.Thread(target=lambda: lines.extend(map(json.loads, watcher.stdout)), daemon=True).start()
         for path in daemon.path, second:
             daemon.wait_for('it watches', lambda: any(
                 client['kind'] == 'operator' and client['process'] == watcher.pid
@@ -150,11 +148,30 @@ def watch_both(daemon, second):
         daemon.wait_for('packets of both', lambda: {line['adapter'] for line in list(lines)} == {0, 1})
         watcher.send_signal(signal.SIGINT)
         assert watcher.wait(LIMIT) == 0
-    finally:
-        watcher.kill()
-        watcher.wait()
     _, out, said = bletool('sim', '--json', 'decode', capture)
     assert {json.loads(line)['adapter'] for line in out.splitlines()} == {0, 1}, said
+
+
+def preserved(daemon):
+    """The app has values, in the background."""
+    daemon.operate(foreground=RELAY)
+    daemon.wait_told('beat', 2)
+    daemon.operate(background=RELAY)
+
+
+def killed(daemon):
+    """Both bled and the app."""
+    process = daemon.process_of(RELAY)
+    daemon.kill()
+    os.kill(process, signal.SIGKILL)
+
+
+def goes_on(air, daemon):
+    """The adapter is back, and the app is launched again."""
+    air.lines[0].listen()
+    daemon.wait_launched(RELAY)
+    daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
+    daemon.beats_more(count=2)
 
 
 def test_adapter_comes_back():
@@ -178,43 +195,29 @@ def test_adapter_comes_back():
         daemon.wait_for('resetting', lambda: states().count('resetting') == 4)
         os.kill(process, signal.SIGKILL)
         daemon.wait_for('it has ended', lambda: daemon.process_of(RELAY) == 0)
-        air.lines[0].listen()
-        daemon.wait_launched(RELAY)
-        daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
-        daemon.beats_more(count=2)
+        goes_on(air, daemon)
 
 
 def test_absent_at_the_start():
     """bled starts without its adapter: it says so, answers, and an app that was preserved is launched when the adapter is there"""
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
-        daemon.operate(foreground=RELAY)
-        daemon.wait_told('beat', 2)
-        daemon.operate(background=RELAY)
-        process = daemon.process_of(RELAY)
-        daemon.kill()
-        os.kill(process, signal.SIGKILL)
+        preserved(daemon)
+        killed(daemon)
         air.lines[0].cut()
         daemon.start()
         daemon.wait_said('no controller')
         assert daemon.process_of(RELAY) == 0
         status, _, said = bletool(f'bled:{daemon.path}', 'lescan', '--count', '1', '--duration', '5')
         assert status != 0, said
-        air.lines[0].listen()
-        daemon.wait_launched(RELAY)
-        daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
-        daemon.beats_more(count=2)
+        goes_on(air, daemon)
 
 
 def test_several_from_one():
     """bled of one adapter is started with two: what was preserved with the first goes on, in whatever order they are named"""
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
-        daemon.operate(foreground=RELAY)
-        daemon.wait_told('beat', 2)
-        daemon.operate(background=RELAY)
+        preserved(daemon)
         for adapters in air.addresses, air.addresses[::-1]:
-            process = daemon.process_of(RELAY)
-            daemon.kill()
-            os.kill(process, signal.SIGKILL)
+            killed(daemon)
             daemon.adapter, daemon.words = adapters[0], ['--adapter', adapters[1]]
             # It is the first adapter's app, whichever is named first.
             daemon.install(relay_manifest(adapter=air.addresses[0]))

@@ -1,5 +1,5 @@
 """Samples for Core Bluetooth through `bled`: several at once, their processes, their manifests, and ones that mean harm."""
-import os, signal, socket, subprocess, tempfile, time
+import os, signal, socket, tempfile, time
 
 from jelling import floods
 from jelling.daemon import (
@@ -136,7 +136,7 @@ def test_service_manager():
         # The program becomes bled: LISTEN_PID is its number.
         become = (f'import os; os.dup2({listener.fileno()}, 3); os.environ["LISTEN_PID"] = str(os.getpid()); '
                   f'os.execv("{BLED}", ["bled", "--adapter", "sim", "--socket", "{path}"])')
-        with Running([PYTHON3, '-c', become], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[listener.fileno()], env={
+        with Running([PYTHON3, '-c', become], pass_fds=[listener.fileno()], env={
                 **os.environ, 'LISTEN_FDS': '1', 'NOTIFY_SOCKET': os.path.join(folder, 'notify'), 'WATCHDOG_USEC': '200000'}) as process:
             said = [manager.recv(100).decode()]
             while 'READY=1' not in said or said.count('WATCHDOG=1') < 4:

@@ -1,5 +1,5 @@
 """Cases of programs that ask for as much as they can: each delays others by its turn and no more."""
-import contextlib, os, signal, socket, subprocess, sys, tempfile, time
+import contextlib, os, signal, socket, sys, tempfile, time
 
 from pytest import mark
 
@@ -114,7 +114,7 @@ def test_slow_tool():
     with tempfile.TemporaryDirectory() as folder:
         controller = f'unix:{folder}/hci'
         with Running([sys.executable, os.path.join(ROOT, 'Tools', 'Gateway', 'radio.py'), controller, '--devices', '1000',
-                                  '--rate', '4000'], stdout=subprocess.PIPE, text=True) as radio:
+                      '--rate', '4000'], stderr=None) as radio:
             assert 'ready' in radio.stdout.readline()
             with Daemon(adapter=controller) as daemon:
                 tool = daemon.connect()

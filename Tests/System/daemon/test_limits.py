@@ -1,5 +1,5 @@
 """Cases of limits: of a manifest (memory, time in the background, pairing), and of what one app may have."""
-import os, subprocess
+import os
 
 from jelling.apps import Air, acting, actor, launch, leave, told, wait_for
 from jelling.daemon import Daemon, Running, state_of
@@ -37,7 +37,7 @@ def test_memory_limit():
         launch(daemon, 'org.example.free', 'org.example.small')
         wait_for(daemon, 'org.example.free', 'allocated')
         wait_for(daemon, 'org.example.small', 'refused')
-        with Running(acting(wish), stdin=subprocess.DEVNULL, stdout=daemon.log, env={
+        with Running(acting(wish), stdout=daemon.log, stderr=None, env={
                 **os.environ, **apps[2]['environment'], 'JELLING_SOCKET': daemon.path, 'JELLING_APP': 'org.example.own'}) as process:
             wait_for(daemon, 'org.example.own', 'refused')
             assert daemon.process_of('org.example.own') == process.pid

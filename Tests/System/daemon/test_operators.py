@@ -1,5 +1,5 @@
 """Cases of operators: what the daemon is at, alerts, installing, packets, bonds, and whom all that is refused to."""
-import json, os, pathlib, signal, struct, subprocess, tempfile, threading
+import contextlib, json, os, pathlib, signal, struct, subprocess, tempfile, threading
 
 from jelling import floods
 from jelling.daemon import (
@@ -14,7 +14,6 @@ def test_status_of_the_daemon():
     """bletool status says who wants the scan, the advertisement and the link, why the radio is at rest, and counts"""
     profile = json.dumps({'services': [{'uuid': '180F', 'characteristics': [{'uuid': '2A19', 'properties': ['read']}]}]})
     with Daemon(apps=[relay_manifest()]) as daemon:
-        transport = f'bled:{daemon.path}'
         adapter = daemon.status()['adapters'][0]
         assert adapter['transport'] == 'sim' and adapter['ready'] and adapter['wanted'] == [] and adapter['links'] == [], adapter
         out = daemon.tool('status')
@@ -24,9 +23,8 @@ def test_status_of_the_daemon():
         daemon.operate(foreground=RELAY)
         commands = [['lescan', '--passive', '--duration', '3600'], ['serve', '--profile', path, '--name', 'Here'],
                     ['gatt', 'C0:DE:00:00:00:01/random', 'subscribe', '2A37']]
-        programs = [subprocess.Popen([BLETOOL, '-t', transport, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                     stderr=subprocess.DEVNULL) for words in commands]
-        try:
+        with contextlib.ExitStack() as stack:
+            programs = [stack.enter_context(daemon.running(*words, stdout=subprocess.DEVNULL)) for words in commands]
             scanner, server, reader = [f'bletool (process {program.pid})' for program in programs]
 
             def seen():
@@ -43,10 +41,6 @@ def test_status_of_the_daemon():
             daemon.wait_for('all of it is told', seen)
             out = daemon.tool('status')
             assert f'{server} as ‘Here’' in out and 'held by ' in out, out
-        finally:
-            for program in programs:
-                program.kill()
-                program.wait()
         daemon.wait_for('what they wanted is gone',
                         lambda: not [one for one in daemon.status()['adapters'][0]['wanted'] if 'bletool' in one['client']])
 
@@ -271,14 +265,10 @@ def test_alerts():
 def test_monitor():
     """bletool monitor shows the daemon's traffic as it happens and writes it down, beside another program; -w of a tool likewise"""
     with Daemon() as daemon:
-        transport = f'bled:{daemon.path}'
         path = daemon.place('monitor.btsnoop')
-        watcher = subprocess.Popen([BLETOOL, '-t', transport, '--json', '-w', path, 'monitor'], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         lines = []
-        reader = threading.Thread(target=lambda: lines.extend(watcher.stdout), daemon=True)
-        reader.start()
-        try:
+        with daemon.running('--json', '-w', path, 'monitor', stderr=subprocess.PIPE) as watcher:
+            threading.Thread(target=lambda: lines.extend(watcher.stdout), daemon=True).start()
             daemon.wait_for('it watches', lambda: any(
                 client['kind'] == 'operator' and client['process'] == watcher.pid for client in daemon.status()['clients']))
             own = daemon.place('own.btsnoop')
@@ -286,9 +276,6 @@ def test_monitor():
             daemon.wait_for('the read was seen', lambda: any('Read Response' in line for line in lines))
             watcher.send_signal(signal.SIGINT)
             assert watcher.wait(LIMIT) == 0, watcher.stderr.read()
-        finally:
-            watcher.kill()
-            watcher.wait()
         for capture in path, own:
             code, out, said = bletool('sim', 'decode', capture)
             assert code == 0 and 'ATT Read Request' in out and 'Value: 01' in out, (capture, out[-500:], said)

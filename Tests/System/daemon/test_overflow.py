@@ -1,11 +1,11 @@
 """The overflow area of apps that share bled: one mask of all of them, read by Bumble, which computes the bits itself, and by another
 app on a controller of its own."""
-import os, signal, subprocess, time
+import os, signal, time
 
 from jelling import lab as bench
 from jelling.apps import actor, launch, leave, told, wait_for
 from jelling.daemon import LIMIT, Daemon, ended
-from jelling.programs import BLETOOL, EXAMPLES
+from jelling.programs import EXAMPLES
 from interop import test_overflow as air
 
 ONE, TWO, THREE, FOUR = (f'org.example.{name}' for name in ('one', 'two', 'three', 'four'))
@@ -52,16 +52,13 @@ def joined(kind):
         with Daemon(settings={}, adapter=lab.endpoint, apps=apps) as daemon:
             begin(daemon, ONE, TWO, THREE, FOUR)
             # A tool asks for nothing of it, also in the background.
-            tool = subprocess.Popen([BLETOOL, '-t', f'bled:{daemon.path}', 'advertise', '--background', '--service', OF_TOOL],
-                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            hashed(lab, ONE, TWO)
-            found = air.search(lab, SERVICES[TWO])
-            line = found.wait_event('discovered')[0]
-            assert (line['visible'], line['hashed'], line['name']) == ('', SERVICES[TWO], ''), line
-            found.end(signal.SIGKILL)
-            air.finds_nothing(lab, SERVICES[THREE], SERVICES[FOUR])
-            tool.kill()
-            tool.wait()
+            with daemon.running('advertise', '--background', '--service', OF_TOOL):
+                hashed(lab, ONE, TWO)
+                found = air.search(lab, SERVICES[TWO])
+                line = found.wait_event('discovered')[0]
+                assert (line['visible'], line['hashed'], line['name']) == ('', SERVICES[TWO], ''), line
+                found.end(signal.SIGKILL)
+                air.finds_nothing(lab, SERVICES[THREE], SERVICES[FOUR])
             # Killed while they are suspended: what they advertise goes on without them, and with the next bled.
             for name in ONE, TWO, FOUR:
                 daemon.kill_app(name)

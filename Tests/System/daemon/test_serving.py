@@ -89,8 +89,7 @@ def test_two_servers():
             one.events('written'), two.events('written'))
         # A subscriber of the first stays one when the second is killed.
         with Running([BLETOOL, '-t', air.hosts[1], '--json', 'gatt', air.addresses[0], 'subscribe', '2A19',
-                                   '--count', '1000000'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, text=True) as reader:
+                      '--count', '1000000']) as reader:
             assert reader.stdout.readline()
             air.wait_for('the first hears of its subscriber', lambda: one.events('subscribed'))
             assert not two.events('subscribed'), two.events('subscribed')

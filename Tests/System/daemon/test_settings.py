@@ -91,11 +91,10 @@ def test_keys_for_the_start():
             are_refused(daemon)
         with Daemon(settings={key: True for key in keys.values()}) as daemon:
             for option in keys:
-                server = subprocess.Popen([BLETOOL, '-t', f'bled:{daemon.path}', *words, option], stdin=subprocess.DEVNULL,
-                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                assert server.stdout.readline(), server.communicate()
-                server.send_signal(signal.SIGINT)
-                assert server.communicate(timeout=LIMIT) and not server.returncode, server.returncode
+                with daemon.running(*words, option, stderr=subprocess.PIPE) as server:
+                    assert server.stdout.readline(), server.communicate()
+                    server.send_signal(signal.SIGINT)
+                    assert server.communicate(timeout=LIMIT) and not server.returncode, server.returncode
             # What has not changed needs no restart.
             daemon.reload({**{key: True for key in keys.values()}, 'limits': {'clientsOfUser': 5}})
             daemon.wait_for('it is read', lambda: not daemon.can_greet(6))
@@ -243,19 +242,15 @@ def test_impostor_at_a_socket():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o1777)
         for number, place in enumerate([os.path.join(folder, 'bled.sock'), f'@jelling-{os.getpid()}']):
-            with Running([*identity(NOBODY), PYTHON3, '-c', IMPOSTOR, place], stdout=subprocess.PIPE, text=True, cwd='/') as program:
+            with Running([*identity(NOBODY), PYTHON3, '-c', IMPOSTOR, place], stderr=None, cwd='/') as program:
                 assert program.stdout.readline() == 'listens\n'
                 for words in (['lescan', '--duration', '1'], ['status'], ['bonds']):
                     code, out, said = bletool(f'bled:{place}', *words)
                     assert code != 0 and f'user {NOBODY} listens at' in said, (place, words, code, out, said)
                     assert program.stdout.readline() == 'heard 0\n'
                 # Named, it is asked; it only does not answer as bled would.
-                named = subprocess.Popen([BLETOOL, '-t', f'bled:{place}', 'status'], stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                         env={**os.environ, 'JELLING_SOCKET_OWNER': str(NOBODY)})
-                assert program.stdout.readline() not in ('', 'heard 0\n')
-                named.kill()
-                named.wait()
+                with Running([BLETOOL, '-t', f'bled:{place}', 'status'], env={**os.environ, 'JELLING_SOCKET_OWNER': str(NOBODY)}):
+                    assert program.stdout.readline() not in ('', 'heard 0\n')
 
 
 @needs_root

@@ -6,7 +6,7 @@ from pytest import mark
 from jelling import client as bled_client
 from jelling.child import wait_until
 from jelling.daemon import HEART, LIMIT, Client, Daemon, Running, bletool, ended
-from jelling.programs import BLED, BLETOOL
+from jelling.programs import BLED
 
 NOTE = '6A656C6C-696E-6700-8000-000000000002'
 OCCASION = re.compile(r',"(?:time|adapter)":"[^"]*"')
@@ -162,8 +162,7 @@ def test_no_descriptors():
 def test_killed():
     """bled is killed: a program that uses it ends with an error that says so, and a new bled takes the socket"""
     with Daemon() as daemon:
-        with Running([BLETOOL, '-t', f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'subscribe', '2A37'],
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tool:
+        with daemon.running('gatt', 'Jelling Heart', 'subscribe', '2A37', stderr=subprocess.PIPE) as tool:
             tool.stdout.readline()
             daemon.process.kill()
             daemon.process.wait()
@@ -171,11 +170,8 @@ def test_killed():
         assert tool.returncode == 1 and 'lost' in said, (tool.returncode, said)
         status, _, said = bletool(f'bled:{daemon.path}', 'lescan', '--count', '1')
         assert status == 3 and 'no daemon listens' in said, (status, said)
-        again = subprocess.Popen([BLED, '--adapter', 'sim', '--socket', daemon.path], stdin=subprocess.DEVNULL,
-                                 stderr=subprocess.DEVNULL)
-        try:
+        with Running([BLED, '--adapter', 'sim', '--socket', daemon.path], stdout=None) as again:
             wait_until(lambda: bletool(f'bled:{daemon.path}', 'lescan', '--count', '1')[0] == 0, 'the new daemon answers', LIMIT)
-        finally:
             again.terminate()
             again.wait(LIMIT)
         assert not os.path.exists(daemon.path), 'the socket is still there'

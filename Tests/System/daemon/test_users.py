@@ -1,10 +1,10 @@
 """Cases of what users share, each with a real second uid: what one of them has, another one's programs do not take."""
-import json, os, subprocess, tempfile, threading, time
+import json, os, tempfile, threading, time
 
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from jelling import lab as bench
-from jelling.daemon import HEART, LIMIT, NOBODY, OTHER, Daemon, alerted, as_user, bletool, needs_root, operator, started_as
+from jelling.daemon import HEART, NOBODY, OTHER, Daemon, alerted, as_user, bletool, needs_root, operator, started_as
 from jelling.programs import BLETOOL
 from daemon.test_pairing import NOT_PERMITTED, Program
 from daemon.test_sharing import Peer
@@ -19,10 +19,6 @@ def test_configurations_of_users():
                            for one in service['characteristics']]
         handle, = [descriptor['handle'] for one in characteristics if one['uuid'] == '2A37'
                    for descriptor in one['descriptors'] if descriptor['uuid'] == '2902']
-        reader = subprocess.Popen([BLETOOL, '-t', transport, '--json', 'gatt', 'Jelling Heart', 'subscribe', '2A37'],
-                                  stdout=subprocess.PIPE, text=True)
-        guard = threading.Timer(LIMIT, reader.kill)
-        guard.start()
 
         def values(count):
             while count:
@@ -30,16 +26,12 @@ def test_configurations_of_users():
                 assert line, 'the subscription has ended'
                 count -= json.loads(line)['event'] == 'notified'
 
-        try:
+        with daemon.running('--json', 'gatt', 'Jelling Heart', 'subscribe', '2A37') as reader:
             values(1)
             for words in ['write', hex(handle), '0000'], ['write', hex(handle), '0000', '--command'], ['write', hex(handle), '0100']:
                 done = as_user(NOBODY, [], BLETOOL, '-t', transport, 'gatt', 'C0:DE:00:00:00:01/random', *words)
                 assert done.returncode == 0, (words, done)
                 values(3)
-        finally:
-            guard.cancel()
-            reader.kill()
-            reader.wait()
 
 
 def parameters(interval, timeout):

@@ -43,29 +43,18 @@ def test_l2cap_sizes(lab):
 
 def echo_of(lab, content, *arguments, options=()):
     """What comes back of this content; the input ends when all of it is there."""
-    command = lab.command('l2cap', 'connect', PEER, '--psm', PSM, '--linger', '0.1', *arguments, json=False, options=options)
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                               env=lab.environment)
-    limit = threading.Timer(2 * PATIENCE, process.kill)
-    limit.start()
-
     def send():
         process.stdin.write(content)
         process.stdin.flush()
 
-    sender = threading.Thread(target=send, daemon=True)
-    sender.start()
-    try:
+    with lab.running('l2cap', 'connect', PEER, '--psm', PSM, '--linger', '0.1', *arguments, options=options) as process:
+        sender = threading.Thread(target=send, daemon=True)
+        sender.start()
         came = process.stdout.read(len(content))
         sender.join(PATIENCE)
         process.stdin.close()
         came += process.stdout.read()
         assert process.wait() == 0
-    finally:
-        limit.cancel()
-        if process.poll() is None:
-            process.kill()
-            process.wait()
     return came
 
 
@@ -159,10 +148,6 @@ def test_l2cap_refused(lab):
 
 def echoed(lab, *central, tool=(), options=()):
     """`l2cap listen` under a central that wants each message back."""
-    command = lab.command('l2cap', 'listen', '--psm', PSM, '--name', 'Echo', '--linger', '60', *tool, options=options)
-    lab.number += 1
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=lab.environment)
     listening, lines = threading.Event(), []
 
     def echo():
@@ -175,20 +160,15 @@ def echoed(lab, *central, tool=(), options=()):
                 process.stdin.write(bytes.fromhex(line['value']))
                 process.stdin.flush()
 
-    reader = threading.Thread(target=echo, daemon=True)
-    reader.start()
-    try:
+    with lab.running('l2cap', 'listen', '--psm', PSM, '--name', 'Echo', '--linger', '60', *tool, json=True, options=options,
+                     stderr=subprocess.PIPE) as process:
+        reader = threading.Thread(target=echo, daemon=True)
+        reader.start()
         assert listening.wait(PATIENCE), 'it does not listen'
         # The tool ends the link when the channel has closed.
         peer = passed(lab.central('--name', 'Echo', '--skip-gatt', '--coc', PSM, '--hold', '60', *central))
-        process.wait(PATIENCE)
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
-        errors = process.stderr.read()
-    reader.join(PATIENCE)
-    assert process.returncode == 0, f'exit status; stderr {errors[-300:]}'
+        assert process.wait(PATIENCE) == 0, f'exit status; stderr {process.stderr.read()[-300:]}'
+        reader.join(PATIENCE)
     return peer, lines
 
 

@@ -6,7 +6,7 @@ from pytest import mark
 from interop.test_set import ONE, TRAIN, peer
 from jelling.daemon import Client
 from jelling.lab import heard
-from interop.test_serve import NAME, PROFILE, fail, passed, steps, stop
+from interop.test_serve import NAME, PROFILE, fail, passed, steps
 from jelling.child import PATIENCE, wait_until
 
 KINDS = ('bumble', 'btvirt')
@@ -43,7 +43,7 @@ def test_two_tools_serve_bumble(lab):
     # Several values later the subscriptions to the first go on.
     time.sleep(2)
     assert not [line for line in first.lines if line.get('event') == 'disconnected'], 'the link ended with the other tool'
-    stop(lab, first)
+    lab.stop(first)
     ended = steps(passed(central), 'ended-by-peer')[0]
     assert ended['reason'] == 0x13
     told = {key.split(':')[-1].split(' ')[0].upper(): count for key, count in ended['notified'].items()}

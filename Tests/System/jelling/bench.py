@@ -55,6 +55,7 @@ class Bench(Lab):
         tool = self.start('serve', '--profile', self.profile(profile), *arguments, **how)
         self.controller.wait(lambda: self.controller.advertising or tool.process.poll() is not None, 'advertising')
         assert tool.process.poll() is None, f'serve ended: {tool.stderr()}'
+        self.servers.append(tool)
         return tool
 
     def served(self, profile, *arguments, **how):
@@ -81,9 +82,6 @@ class Bench(Lab):
         except (OSError, TypeError):
             # It has ended.
             return 0
-
-    def check_end(self):
-        """Nothing: each link ends as its test says."""
 
     def close(self):
         """Ends everything; the programs first, so that they find their controller."""

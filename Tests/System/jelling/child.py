@@ -123,6 +123,22 @@ class Child:
         assert self.process.returncode == 0, f'{self.name}: status {self.process.returncode}: {self.stderr()[-600:]}'
 
 
+class Running(subprocess.Popen):
+    """A program that outlives neither its `with` nor this time; what it prints can be read."""
+
+    def __init__(self, command, limit=10 * PATIENCE, **how):
+        super().__init__(command, **{'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.DEVNULL, 'text': True,
+                                     **how})
+        self.limit = threading.Timer(limit, self.kill)
+        self.limit.daemon = True
+        self.limit.start()
+
+    def __exit__(self, *what):
+        self.limit.cancel()
+        self.kill()
+        super().__exit__(*what)
+
+
 class Terminal:
     """A terminal with a user, for standard input and standard error of one process."""
 

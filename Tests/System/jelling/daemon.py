@@ -6,7 +6,7 @@ import grpc_tools.protoc
 
 from pytest import mark
 
-from jelling.child import Child, wait_until
+from jelling.child import Child, Running, wait_until
 from jelling.client import is_listening
 from jelling.measures import kilobytes, processor_seconds, state_of
 from jelling.programs import BLED, BLETOOL, EXAMPLES, LIBRARY, ROOT
@@ -161,6 +161,10 @@ class Daemon:
         assert code == status, (words, code, out, said)
         return said if status else out
 
+    def running(self, *words, **how):
+        """bletool at work: what it prints can be read."""
+        return Running([BLETOOL, '-t', f'bled:{self.path}', *words], **how)
+
     def lines(self, *words):
         """The lines of bletool, as objects."""
         return list(map(json.loads, self.tool('--json', *words).splitlines()))
@@ -265,12 +269,6 @@ def grows_less_than(daemon, megabytes):
 
 # Which every user may run.
 PYTHON3 = shutil.which('python3', path='/usr/local/bin:/usr/bin:/bin') or sys.executable
-class Running(subprocess.Popen):
-    """A program that does not outlive its `with`."""
-
-    def __exit__(self, *what):
-        self.kill()
-        super().__exit__(*what)
 
 
 def identity(user, groups=()):
@@ -297,7 +295,7 @@ def library():
 def started_as(user, program, daemon, *words, groups=()):
     """A program in Python of that user, which has all of session.py: its arguments are the daemon's socket and the words."""
     return Running([*identity(user, groups), PYTHON3, '-c', 'import sys\nfrom jelling.session import *\n' + program, daemon.path,
-                    *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd='/',
+                    *map(str, words)], stdin=subprocess.PIPE, stderr=None, cwd='/',
                    env={**os.environ, 'PYTHONPATH': library().name, 'PYTHONDONTWRITEBYTECODE': '1'})
 
 
