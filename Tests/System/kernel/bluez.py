@@ -1,7 +1,7 @@
 """BlueZ's daemon on hci0, and the operator at its `bluetoothctl`."""
 import os, pathlib, re, subprocess, time
 
-from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Run, shell, wait_until
+from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Run, shell, tool, wait_until
 
 BLUEZ_ADDRESS, BLUEZ_NAME = '00:AA:01:00:00:00', 'JELLING'
 
@@ -74,6 +74,32 @@ class BlueZ:
             finally:
                 cls.types('scan off', 'Discovery stopped|Discovering: no')
         cls.types(f'connect {OUR_ADDRESS}', 'Connection successful', 'ServicesResolved: yes')
+
+    @classmethod
+    def disconnects(cls, served):
+        """From whatever menu it is in."""
+        cls.types('back')
+        cls.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
+        served.wait_event('disconnected')
+
+    @classmethod
+    def forgets(cls, address=OUR_ADDRESS):
+        cls.types(f'remove {address}', 'has been removed|not available')
+
+    @classmethod
+    def selects(cls, uuid):
+        cls.types(f'select-attribute {uuid}')
+        cls.types('attribute-info', f'UUID: {uuid}')
+
+    @classmethod
+    def reads(cls, value):
+        cls.types('read', 'Attempting to read', rf'\b{value}\b')
+
+
+def forget():
+    """Neither side has a bond any more."""
+    BlueZ.forgets()
+    tool('unpair', BLUEZ_ADDRESS, status=None)
 
 
 def has_agent(kind):

@@ -162,3 +162,9 @@ class Served(Child):
         self.end(signal.SIGINT, 180)
         assert self.process.returncode == 0, f'status {self.process.returncode}'
         assert not is_up(1), 'the adapter was left up'
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end(signal.SIGKILL)
