@@ -4,7 +4,7 @@
                                 called Server; words choose rows by name
 
 Prints rows for `table.py`. `PEERS_DIR` names where Tools/install has put the peers (default .cache/peers)."""
-import contextlib, functools, json, os, statistics, subprocess, sys, tempfile, time
+import contextlib, functools, json, os, pathlib, statistics, subprocess, sys, tempfile, time
 
 from rows import HERE, PEER, ROOT, Central, bench, measured as measured_row, row
 
@@ -111,8 +111,7 @@ def attribute_server(name, tool):
                  {'handle': handle + 1, 'type': '2a37', 'permissions': ['READ', 'WRITE'], 'value': '41' * 20}]
     with tempfile.TemporaryDirectory(prefix='jelling-') as folder:
         path = os.path.join(folder, 'tables.json')
-        with open(path, 'w') as f:
-            json.dump({'databases': {'table': rows}}, f)
+        pathlib.Path(path).write_text(json.dumps({'databases': {'table': rows}}))
         count = 200_000
         requests = ''.join(f'0a{3 + 2 * (i % 99):02x}00\n' for i in range(count))
         command = [tool, 'att-server', '--attributes', path, '--database', 'table']

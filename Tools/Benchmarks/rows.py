@@ -1,5 +1,5 @@
 """What the benchmarks of several processes share: rows for `table.py`, and programs that answer each line with a line."""
-import json, os, subprocess, sys
+import json, os, pathlib, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -26,8 +26,7 @@ class Central:
         line = self.process.stdout.readline()
         answer = json.loads(line) if line.startswith('{') else {}
         if answer.get('event') != event:
-            with open(self.log, encoding='utf-8', errors='replace') as f:
-                errors = f.read().strip()[-300:]
+            errors = pathlib.Path(self.log).read_text(encoding='utf-8', errors='replace').strip()[-300:]
             raise bench.Failure(f'{self.process.args[0]} says {line!r} in place of {event}; stderr: {errors}')
         return answer
 

@@ -251,8 +251,7 @@ def test_capture(bench, packets):
         run = subprocess.run([command[0], *command[3:]], capture_output=True, timeout=60)
         assert run.returncode in (0, 1), f'{command}: {run.returncode} {run.stderr[-300:]}'
         texts.append((run.stdout + run.stderr).decode('utf-8', 'replace'))
-    with open(page, encoding='utf-8') as file:
-        texts.append(file.read())
+    texts.append(pathlib.Path(page).read_text(encoding='utf-8'))
     for text in texts:
         told = ''.join(c for c in text.lower() if c not in ' :,-')
         for at in range(len(KEY) - 3):

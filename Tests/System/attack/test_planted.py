@@ -289,8 +289,7 @@ def test_keys_in_captures(bench):
                             'page': ['decode', path, '--html', page]}.items():
         run = subprocess.run([BLETOOL, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
         outputs[name] = run.stdout + run.stderr
-    with open(page) as file:
-        outputs['page'] += file.read()
+    outputs['page'] += pathlib.Path(page).read_text()
     for name, text in outputs.items():
         assert len(text) > 100, f'{name}: nothing came'
         for line in text.splitlines():

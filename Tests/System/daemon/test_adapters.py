@@ -39,8 +39,7 @@ def sees(path):
 def threads(daemon):
     names = []
     for path in glob.glob(f'/proc/{daemon.process.pid}/task/*/comm'):
-        with open(path) as file:
-            names.append(file.read().strip())
+        names.append(pathlib.Path(path).read_text().strip())
     return names
 
 

@@ -323,8 +323,7 @@ def test_unit():
                     # What is not in the unit's group is not the app, whatever it says.
                     daemon.wait_told('beat')
                     assert daemon.process_of(RELAY) == 0
-                    with open(os.path.join(files, 'started')) as file:
-                        os.kill(int(file.read()), signal.SIGKILL)
+                    os.kill(int(pathlib.Path(os.path.join(files, 'started')).read_text()), signal.SIGKILL)
                     pytest.skip('with a group: no cgroup of version 2 can be changed here')
                 daemon.wait_for('two beats', lambda: len(daemon.told('beat')) >= before + 2)
                 process, group = daemon.process_of(RELAY), f'{folder}/relay.service'

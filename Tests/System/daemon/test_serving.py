@@ -288,8 +288,7 @@ def test_capture_beside_an_app():
         kept = b''
         for folder, _, names in os.walk(air.place('central')):
             for name in names:
-                with open(os.path.join(folder, name), 'rb') as file:
-                    kept += file.read()
+                kept += pathlib.Path(os.path.join(folder, name)).read_bytes()
         captured = pathlib.Path(path).read_bytes()
         code, out, said = bletool('sim', 'decode', path)
         assert code == 0 and 'Pairing Request' in out and 'ATT Read Request' in out, said
