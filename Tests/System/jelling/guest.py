@@ -71,8 +71,8 @@ def fill(share, mode, name='bletool'):
                        filter=lambda file: None if '__pycache__' in file.name else file)
         packed.add(py.__file__, 'py.py')
         # Of jelling/actor.py.
-        for name in 'google', 'bled_pb2.py':
-            packed.add(os.path.join(library().name, name), name)
+        for module in 'google', 'bled_pb2.py':
+            packed.add(os.path.join(library().name, module), module)
     for product in ('bletool',) if mode in BTVIRT else ('bletool', 'bled', 'heart-rate-relay'):
         binary, target = build(product), os.path.join(share, name if product == 'bletool' else product)
         # Without symbols it starts faster in the guest, which reads it over 9p and runs without acceleration.

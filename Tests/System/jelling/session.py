@@ -7,9 +7,13 @@ from jelling import client
 try:
     import bled_pb2 as messages
 except ImportError:
+    import sys
+
     import grpc
 
-    # pytest finds the schema (pyproject.toml).
+    from jelling.programs import ROOT
+
+    sys.path.append(os.path.join(ROOT, 'Protocol'))
     messages = grpc.protos('bled.proto')
 
 HEART = {'value': 0xC0DE_0000_0001, 'kind': 1}
