@@ -8,7 +8,7 @@ from pytest import mark
 
 from jelling.child import Child, Running, wait_until
 from jelling.client import is_listening
-from jelling.measures import kilobytes, processor_seconds, state_of
+from jelling.measures import kilobytes, processor_seconds, state_of, threads
 from jelling.programs import BLED, BLETOOL, EXAMPLES, LIBRARY, ROOT
 from jelling.session import HEART, LIMIT, AppClient, Client, messages, octets, operator   # noqa: F401, tests have them from here
 
@@ -323,8 +323,13 @@ class App(Child):
 
 
 def ended(*command, **how):
-    """A command, when it has ended."""
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT, **how)
+    """A command, when it has ended; of one that hangs, where its threads wait."""
+    with Running(command, stderr=subprocess.PIPE, **how) as process:
+        try:
+            out, said = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f'{command}: still runs after {LIMIT} s: {threads(process)}') from None
+    return subprocess.CompletedProcess(command, process.returncode, out, said)
 
 
 def as_user(user, groups, *command):

@@ -27,3 +27,9 @@ def state_of(process):
         return read(process, 'stat').rpartition(')')[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
         return 'Z'
+
+
+def threads(process):
+    """Names of its threads, with what each waits for in the kernel."""
+    paths = glob.glob(f'/proc/{process.pid}/task/*')
+    return [[pathlib.Path(path, name).read_text().strip() for name in ('comm', 'wchan', 'syscall')] for path in paths]
