@@ -1,9 +1,10 @@
 """Floods at stalled programs, a link without credits, signed writes, and changes without end; flow_cases.py has more."""
-import os, struct, subprocess, time
+import os, struct, time
 
 import pytest
 from pytest import mark
 
+from jelling.child import Running
 from jelling.programs import EXAMPLES
 from attack.test_flow import changing
 from attack.test_honest import BEAT, OPEN, PROFILE
@@ -13,26 +14,17 @@ TRANSFER_VALUE = '08590F7E-DB05-467E-8757-72F6FAEB13D4'
 MEGABYTE = 1 << 20
 
 
-class Stalled:
+def stalled(bench, command, **variables):
     """A program whose output is not read: it blocks when it prints."""
-
-    def __init__(self, bench, command, **variables):
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env={**os.environ, 'XDG_STATE_HOME': bench.path('state'), 'JELLING_TRANSPORT': bench.endpoint,
-                 'JELLING_STATE': bench.path('app-state'), **variables})
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
+    return Running(command, env={**os.environ, 'XDG_STATE_HOME': bench.path('state'), 'JELLING_TRANSPORT': bench.endpoint,
+                                 'JELLING_STATE': bench.path('app-state'), **variables})
 
 
 def app(bench, name, *arguments, **variables):
     path = os.path.join(EXAMPLES, name)
     if not os.access(path, os.X_OK):
         pytest.skip(f'{name} is not built: swift build')
-    return Stalled(bench, [path, *arguments], **variables)
+    return stalled(bench, [path, *arguments], **variables)
 
 
 def flood(bench, program, packet, seconds=10):
@@ -57,30 +49,24 @@ def attribute_packet(link, pdu):
 @mark.slow
 def test_writes_at_a_stalled_app(bench):
     """A flood of writes at a Core Bluetooth app whose delegate stalls leaves its memory bounded"""
-    program = app(bench, 'transfer-peripheral', '100')
-    try:
+    with app(bench, 'transfer-peripheral', '100') as program:
         peer = bench.central().connect()
         peer.exchange_mtu()
         handle = peer.find(TRANSFER_VALUE)
         value = struct.pack('<BH', 0x52, handle) + b'w' * 200
         packet = attribute_packet(peer.link, value)
         flood(bench, program, lambda: packet)
-    finally:
-        program.end()
 
 
 @mark.slow
 def test_reports_at_a_stalled_tool(bench):
     """A flood of advertisers does not fill the memory of `lescan`, even if its output is not read"""
-    program = Stalled(bench, bench.command('lescan', '--duplicates'))
-    try:
+    with stalled(bench, bench.command('lescan', '--duplicates')) as program:
         bench.controller.wait(lambda: bench.controller.scanning, 'scan')
 
         def report():
             return b'\x04\x3e\x2b\x02\x01\x03\x01' + os.urandom(5) + b'\xc0\x1f\x1e\xff' + bytes(29) + b'\xce'
         flood(bench, program, report)
-    finally:
-        program.end()
 
 
 def test_one_stranger_without_credits(bench):

@@ -3,6 +3,7 @@ everything as if nothing else were there."""
 import contextlib, json, os, pathlib, random, signal, subprocess, tempfile, threading, time
 
 from jelling import options
+from jelling.child import Child, Running
 from jelling.client import varint
 from jelling.daemon import LIMIT, Client, Daemon, messages, octets
 from jelling.programs import BLETOOL, EXAMPLES
@@ -54,13 +55,12 @@ def recorded(daemon):
     with tempfile.TemporaryDirectory() as folder:
         tap = Line(path := os.path.join(folder, 'tap'), daemon.path)
         pathlib.Path(profile := os.path.join(folder, 'profile.json')).write_text(json.dumps(PROFILE))
-        quiet = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}
-        for process in [subprocess.Popen([BLETOOL, '-t', f'bled:{path}', *words], **quiet) for words in COMMANDS]:
+        for process in [Running([BLETOOL, '-t', f'bled:{path}', *words], stdout=subprocess.DEVNULL) for words in COMMANDS]:
             process.wait(LIMIT)
-        serving(daemon, [BLETOOL, '-t', f'bled:{path}', '--json', 'serve', '--profile', profile, '--name', 'Fuzz', '--advertise',
-                         'FFF0'], folder, ['advertising'])
+        serving([BLETOOL, '-t', f'bled:{path}', '--json', 'serve', '--profile', profile, '--name', 'Fuzz', '--advertise', 'FFF0'],
+                folder, ['advertising'])
         # Both roles, with restore identifiers.
-        serving(daemon, [os.path.join(EXAMPLES, 'heart-rate-relay')], folder, ['beat', 'advertising'], JELLING_SOCKET=path)
+        serving([os.path.join(EXAMPLES, 'heart-rate-relay')], folder, ['beat', 'advertising'], JELLING_SOCKET=path)
         seeds = kept(tap)
         tap.cut()
     peer, service = bytes(16), b'\x18\x0d'
@@ -76,21 +76,15 @@ def recorded(daemon):
     return seeds
 
 
-def serving(daemon, command, folder, events, **environment):
+def serving(command, folder, events, **environment):
     """Runs a program that does not end by itself until it has said all this."""
-    with open(os.path.join(folder, 'said'), 'w+') as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**os.environ, **environment})
-
-        def said():
-            return pathlib.Path(output.name).read_text()
-        try:
-            daemon.wait_for(f'{command[0]} says {events}', lambda: all(f'"{event}"' in said() for event in events))
-        except AssertionError as error:
-            raise AssertionError(f'{error}; {said()}') from None
-        finally:
-            # SIGINT may be ignored, where a shell has started this beside others.
-            process.terminate()
-            process.wait(LIMIT)
+    program = Child(command[0], command, os.path.join(folder, 'said'), {**os.environ, **environment})
+    try:
+        for event in events:
+            program.wait_event(event, LIMIT)
+    finally:
+        # SIGINT may be ignored, where a shell has started this beside others.
+        program.end()
 
 
 # Mutations

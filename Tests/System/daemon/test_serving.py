@@ -2,6 +2,7 @@
 import json, os, pathlib, re, signal, subprocess, tempfile, time
 
 from jelling import floods
+from jelling.child import Child
 from jelling.daemon import LIMIT, NOBODY, Daemon, Running, bletool, grows_less_than, messages, octets
 from jelling.programs import BLETOOL, CONTROLLERS
 
@@ -58,24 +59,10 @@ class Air(Daemon):
              'value': value, 'notifyEvery': 0.2}]} for uuid, number, value in services]}
         path = self.place(name + '.json')
         pathlib.Path(path).write_text(json.dumps(profile))
-        return Server(self, ['-t', f'bled:{self.path}', '--json', *options, 'serve', '--profile', path, '--name', name])
-
-
-class Server:
-    def __init__(self, air, words):
-        self.path = air.place(f'served{time.monotonic_ns()}')
-        with open(self.path, 'w') as output:
-            self.process = subprocess.Popen([BLETOOL, *words], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
-                                            text=True)
-        air.wait_for('it serves', lambda: self.events('advertising') or self.process.poll() is not None)
-        assert self.process.poll() is None, self.process.stderr.read()
-
-    def events(self, name):
-        return [line for line in map(json.loads, pathlib.Path(self.path).read_text().splitlines()) if line['event'] == name]
-
-    def end(self, how=signal.SIGINT):
-        self.process.send_signal(how)
-        return self.process.wait(LIMIT)
+        server = Child(name, [BLETOOL, '-t', f'bled:{self.path}', '--json', *options, 'serve', '--profile', path, '--name', name],
+                       self.place(f'served{time.monotonic_ns()}'))
+        server.wait_event('advertising', LIMIT)
+        return server
 
 
 def test_two_servers():
@@ -99,7 +86,7 @@ def test_two_servers():
                 assert reader.stdout.readline(), 'the subscription ended with the other server'
         air.wait_for('the link has ended', lambda: one.events('disconnected'))
         assert '181A' not in air.discovered() and '180F' in air.discovered()
-        assert one.end() == 0
+        assert one.end(signal.SIGINT) == 0
 
         def is_at_rest():
             adapter = air.status()['adapters'][0]
@@ -122,7 +109,7 @@ def test_name_of_a_leaver():
         assert name() == 'Guest', name()
         tool.request(leave={})
         air.wait_for('the name is back', lambda: name() == base)
-        assert serving.end() == 0
+        assert serving.end(signal.SIGINT) == 0
         tool.socket.close()
 
 
@@ -134,13 +121,13 @@ def test_server_and_app():
             app.wait_for('advertising')
             text = 'E20A39F4-73F5-4BC4-A12F-17D1AD07A961'
             air.wait_for('both are found', lambda: {'180F', text} <= set(air.discovered()))
-            assert tool.end() == 0
+            assert tool.end(signal.SIGINT) == 0
             found = air.discovered()
             assert text in found and '180F' not in found, found
             tool = air.serve('Again', ('181A', 0x6E, 'c409'))
         air.wait_for('the services of the app are gone', lambda: text not in air.discovered())
         assert '181A' in air.discovered()
-        assert tool.end() == 0
+        assert tool.end(signal.SIGINT) == 0
 
 
 def test_server_is_killed():
@@ -148,7 +135,7 @@ def test_server_is_killed():
     with Air() as air:
         tool = air.serve('Tool', ('180F', 0x19, '64'))
         air.kill()
-        code, said = tool.process.wait(LIMIT), tool.process.stderr.read()
+        code, said = tool.process.wait(LIMIT), tool.stderr()
         assert code == 1 and 'bled' in said, (code, said)
         air.start()
         air.wait_for('bled is back', lambda: bletool(f'bled:{air.path}', 'status')[0] == 0)
@@ -216,7 +203,7 @@ def test_no_server_reaches_into_another():
         assert owner.done(update_value={'handle': value, 'value': b'y'}).accepted
         thief.socket.close()
         air.wait_for('it has left', lambda: air.servers() == 1)
-        assert air.serve('Still', ('180D', 0x38, '01')).end() == 0
+        assert air.serve('Still', ('180D', 0x38, '01')).end(signal.SIGINT) == 0
         found = air_discovers(air, owner)
         assert found.count('180F') == 1 and '181A' not in found, found
         if os.geteuid() != 0:
@@ -272,7 +259,7 @@ def test_hostile_servers():
             air.wait_for('the flood has left', lambda: air.servers() <= 3)
             assert air.read('2A19') == ['64']
             assert '181A' in air.discovered()
-            assert victim.end() == 0
+            assert victim.end(signal.SIGINT) == 0
 
 
 def test_capture_beside_an_app():
@@ -284,7 +271,7 @@ def test_capture_beside_an_app():
             tool = air.serve('Tool', ('180F', 0x19, '64'), options=['-w', path])
             for words in ['pair', air.addresses[0], '--yes'], ['gatt', air.addresses[0], 'read', '2A19']:
                 air.central(*words)
-            assert tool.end() == 0
+            assert tool.end(signal.SIGINT) == 0
         kept = b''
         for folder, _, names in os.walk(air.place('central')):
             for name in names:

@@ -140,15 +140,20 @@ def test_pair_wrong_passkey(lab):
     paired(result.events('paired'), (True, True))
 
 
+def mistypes(lab, served):
+    """A central is refused, with a wrong passkey."""
+    central = lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--io', 'keyboard', '--mitm', '--passkey', '2')
+    central.wait_for(lambda l: 'step' not in l, 'verdict')
+    assert not verdict(central)['ok'], 'the pairing was taken'
+    served.wait_event('pairingFailed')
+
+
 # A central that goes away without a word leaves its link open in btvirt.
 @mark.lab(('bumble',), peer=False, through_bled=True)
 def test_serve_wrong_passkey(lab):
     """A central with a wrong passkey is refused by `serve`, which goes on and pairs with the right one"""
     served = serve(lab, '--io', 'display', '--passkey', '111111', '--mitm')
-    central = lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--io', 'keyboard', '--mitm', '--passkey', '2')
-    central.wait_for(lambda l: 'step' not in l, 'verdict')
-    assert not verdict(central)['ok'], 'the pairing was taken'
-    served.wait_event('pairingFailed')
+    mistypes(lab, served)
     assert bonds(lab) == []
     served.wait_event('disconnected')
     time.sleep(2.5)   # what follows a failure at once is refused
@@ -161,10 +166,7 @@ def test_serve_wrong_passkey(lab):
 def test_serve_wrong_passkey_once(lab):
     """A central with a wrong passkey is refused by `serve`, which keeps no bond and ends in order"""
     served = serve(lab, '--io', 'display', '--passkey', '111111', '--mitm')
-    central = lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--io', 'keyboard', '--mitm', '--passkey', '2')
-    central.wait_for(lambda l: 'step' not in l, 'verdict')
-    assert not verdict(central)['ok'], 'the pairing was taken'
-    served.wait_event('pairingFailed')
+    mistypes(lab, served)
     assert [l for l in served.lines if l.get('event') == 'paired'] == []
     assert bonds(lab) == []
 

@@ -78,7 +78,7 @@ class Bench(Lab):
     def memory(self, child):
         """The largest resident set so far, in octets."""
         try:
-            return kilobytes(child.process, 'VmHWM') * 1024
+            return kilobytes(getattr(child, 'process', child), 'VmHWM') * 1024
         except (OSError, TypeError):
             # It has ended.
             return 0

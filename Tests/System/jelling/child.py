@@ -116,6 +116,7 @@ class Child:
                 self.process.wait()
         self.reader.join(PATIENCE)
         self.errors.close()
+        return self.process.returncode
 
     def ends_well(self):
         """Ends it, with status 0."""

@@ -1,10 +1,10 @@
 """`bletool` beside BlueZ's daemon, which advertises on hci0; hci1 is ours."""
-import os, signal, subprocess
+import os, signal
 
 from pytest import mark
 
 from kernel.bluez import BLUEZ_ADDRESS, BLUEZ_NAME, BlueZ, forget, has_agent, paired_with_bluez, said, the_advertiser
-from kernel.harness import OUR_ADDRESS, PROFILE, TOOL, Served, claim_user_channel, is_up, tool, wait_until
+from kernel.harness import OUR_ADDRESS, PROFILE, Served, claim_user_channel, is_up, running, tool, wait_until
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -35,10 +35,10 @@ def test_gatt_reads_bluez():
 
 def test_interrupt_gives_the_adapter_back():
     """^C during a scan ends it with status 0 and gives the adapter back"""
-    process = subprocess.Popen([TOOL, '-t', 'user:1', '--json', 'lescan', '--duplicates'], stdout=subprocess.PIPE)
-    assert b'discovered' in process.stdout.readline(), 'nothing discovered'
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=180)
+    with running('lescan', '--duplicates') as process:
+        assert 'discovered' in process.stdout.readline(), 'nothing discovered'
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=180)
     assert process.returncode == 0, f'status {process.returncode}'
     assert not is_up(1), 'the adapter was left up'
     os.close(claim_user_channel(1))

@@ -6,9 +6,9 @@ import contextlib, json, os, pathlib, signal, subprocess, tarfile
 import pytest
 from pytest import mark, param
 
-from jelling.child import Child, Running
+from jelling.child import Child
 from kernel.bluez import BLUEZ_ADDRESS
-from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Served, has_sets, is_free, is_up, shell, tool, wait_until
+from kernel.harness import OUR_ADDRESS, OUR_NAME, Served, has_sets, is_free, is_up, running, shell, tool, wait_until
 from kernel.relay import INDEX, Relay
 
 PATIENCE = 240      # seconds, of each answer of a foreign host
@@ -164,8 +164,7 @@ def test_foreign_peripheral_ends(host):
     host.must_be_there()
     with Foreign(host, 'peripheral') as foreign:
         foreign.wait_for('advertising')
-        with Running([TOOL, '-t', 'user:1', '--json', 'gatt', BLUEZ_ADDRESS, 'script', script('subscribe 2A37', 'wait --count 1000000')],
-                     env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'}) as process:
+        with running('gatt', BLUEZ_ADDRESS, 'script', script('subscribe 2A37', 'wait --count 1000000')) as process:
             foreign.wait_for('subscribed')
             foreign.asks('disconnect')
             said, _ = process.communicate(timeout=PATIENCE)
