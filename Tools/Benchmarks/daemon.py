@@ -9,9 +9,9 @@ import os, signal, statistics, subprocess, sys, tempfile, time
 
 from rows import PEER, Central, bench, measured, row
 
-from jelling.client import Fixed64
 from jelling.measures import kilobytes, processor_seconds, wake_ups
 from jelling.floods import flooding, reads, refused, scans, spins, unread
+from jelling.session import HEART
 
 PROGRAMS, BLED = map(os.path.abspath, sys.argv[1:3])
 RUNS = 3
@@ -24,8 +24,6 @@ IDLE_SECONDS = 60
 PATIENCE = 120
 REPORTS = 2660
 FLOODING = 10
-# The sensor of Facade's controller.
-SENSOR = {1: Fixed64(0xC0DE_0000_0001), 2: 1}
 
 
 def facade(*words, bled=False, folder=None):
@@ -82,7 +80,7 @@ def floods(_):
         alone.append(facade('latency', bled=True))
         for kind, clients in kinds.items():
             with tempfile.TemporaryDirectory(prefix='jelling-') as folder:
-                with flooding(os.path.join(folder, 'bled.sock'), clients, SENSOR):
+                with flooding(os.path.join(folder, 'bled.sock'), clients, HEART):
                     together[kind].append(facade('latency', bled=True, folder=folder))
     for kind, runs in together.items():
         budget = '' if kinds[kind] == [spins] * FLOODING else '<=2*peer'

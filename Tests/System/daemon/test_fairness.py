@@ -5,7 +5,7 @@ from pytest import mark
 
 from jelling import floods
 from jelling.apps import Air
-from jelling.daemon import LIMIT, NOBODY, Daemon, Running, grows_less_than, needs_root, octets, operator, state_of
+from jelling.daemon import HEART, LIMIT, NOBODY, Daemon, Running, grows_less_than, needs_root, octets, operator, state_of
 from jelling.programs import ROOT
 
 FLOODING = 10
@@ -73,7 +73,7 @@ def test_all_floods():
     kinds = [floods.refused, floods.scans, floods.reads, floods.unread, floods.garbage, floods.half, floods.connections]
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
         victim.wait_for('beat', 2)
-        with floods.flooding(daemon.path, kinds + [floods.refused, floods.scans, floods.reads], floods.HEART), \
+        with floods.flooding(daemon.path, kinds + [floods.refused, floods.scans, floods.reads], HEART), \
                 grows_less_than(daemon, 64):
             victim.wait_for_more('beat', 5)
         # All that they have held is free again.
@@ -90,7 +90,7 @@ def test_silent_programs():
         victim.wait_for('beat', 2)
         with grows_less_than(daemon, 64):
             clients = [daemon.connect() for _ in range(FLOODING)]
-            sent = [floods.fill(client, lambda number: octets(request={'operation': number, **NO_LINK})) for client in clients]
+            sent = [floods.fill(client, lambda number: octets(request={'operation': number, **floods.NO_LINK})) for client in clients]
             victim.wait_for_more('beat', 2)
         # Linux lets a socket of this kind take so much if nobody says otherwise: a host may.
         usual = clients[0].socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) / 212_992
@@ -144,7 +144,7 @@ def test_silent_leaver():
         silent = daemon.connect()
         # How many requests it gets rid of depends on the sockets of this host; a tool may have 64 services.
         count, left = floods.fill(silent, lambda number: octets(request={'operation': number, **(
-            publish(number // 50) if number % 50 == 0 and number // 50 < 64 else NO_LINK)}))
+            publish(number // 50) if number % 50 == 0 and number // 50 < 64 else floods.NO_LINK)}))
         # The last one may be sent in part.
         count -= bool(left)
         services = min(count // 50, 63)
@@ -157,8 +157,6 @@ def test_silent_leaver():
         print(f'{count} requests, {places} of them services')
 
 
-# Ends at once: there is no such link.
-NO_LINK = {'disconnect': {'link': 99}}
 NOTE = '6A656C6C-696E-6700-8000-000000000002'
 SLOW = {'services': [{'uuid': '180D', 'characteristics': [{'uuid': NOTE, 'properties': ['read', 'write'], 'value': 'ffff'}]}]}
 
