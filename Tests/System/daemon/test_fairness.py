@@ -1,11 +1,11 @@
 """Cases of programs that ask for as much as they can: each delays others by its turn and no more."""
-import contextlib, os, signal, socket, sys, tempfile, time
+import os, signal, socket, sys, tempfile, time
 
 from pytest import mark
 
 from jelling import floods
 from jelling.apps import Air
-from jelling.daemon import HEART, LIMIT, NOBODY, Daemon, Running, grows_less_than, needs_root, octets, operator, state_of
+from jelling.daemon import HEART, LIMIT, NOBODY, Daemon, Running, answered, grows_less_than, needs_root, octets, state_of
 from jelling.programs import ROOT
 
 FLOODING = 10
@@ -163,10 +163,7 @@ SLOW = {'services': [{'uuid': '180D', 'characteristics': [{'uuid': NOTE, 'proper
 
 def clients(daemon):
     """What bled says of each client."""
-    client = operator(daemon.path)
-    with contextlib.closing(client.socket):
-        client.send(operator_request={'status': {}})
-        return list(client.receive().operator_answer.status.clients)
+    return answered(daemon.path, status={}).status.clients
 
 
 def requests(daemon):

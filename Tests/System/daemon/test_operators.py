@@ -240,9 +240,7 @@ def test_alerts():
     with Daemon() as daemon:
         transport = f'bled:{daemon.path}'
         assert bletool(transport, '--json', 'alerts')[:2] == (0, '')
-        follower = operator(daemon.path)
-        follower.send(operator_request={'follow_alerts': {}})
-        assert follower.receive().HasField('operator_answer')
+        follower = operator(daemon.path, follow_alerts={})
         app = alerted(daemon.path)
         while not (message := follower.receive()).HasField('alert'):
             assert message is not None, 'no alert'

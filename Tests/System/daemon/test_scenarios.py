@@ -3,7 +3,7 @@ wakes and ends. Documentation/Requirements/Scenarios.md says which case shows wh
 import os, signal
 
 from jelling.apps import CENTRAL, Air, actor, launch, leave, told, wait_for
-from jelling.daemon import Client, Daemon, operator, state_of
+from jelling.daemon import Client, Daemon, answered, state_of
 from jelling.programs import EXAMPLES
 
 ONE, TWO = 'org.example.one', 'org.example.two'
@@ -12,10 +12,7 @@ UNKNOWN_DEVICE = ['CBError', 12]
 
 def status(daemon):
     """(what is wanted of the radio, the links, the programs), as the daemon's own status tells it."""
-    client = operator(daemon.path)
-    client.send(operator_request={'status': {}})
-    told = client.receive().operator_answer.status
-    client.socket.close()
+    told = answered(daemon.path, status={}).status
     adapter = told.adapters[0]
     return (list(adapter.wanted), list(adapter.links), list(told.clients))
 
@@ -91,9 +88,7 @@ def test_scenario_4_and_5():
         daemon.wait_for('the link ends', lambda: status(daemon)[1] == [])
         assert {state_of(process) for process in processes} == {'T'}, 'woken without a mode'
         assert heard == (len(told(daemon, ONE)), len(told(daemon, TWO)))
-        client = operator(daemon.path)
-        client.send(operator_request={'alerts': {}})
-        alerts = list(client.receive().operator_answer.alerts)
+        alerts = answered(daemon.path, alerts={}).alerts
         # Disconnection and notification; it was connected while it was in the foreground.
         assert {alert.app for alert in alerts} == {ONE}, alerts
         assert {alert.alert.kind for alert in alerts} == {2, 3}, alerts
@@ -102,6 +97,11 @@ def test_scenario_4_and_5():
         order = [line['event'] for line in told(daemon, ONE)[heard[0]:]]
         assert order[-1] == 'disconnected' and set(order[:-1]) == {'value'} and len(order) >= 4, order
         print(f'{len(order) - 1} values, then the end of the link')
+
+
+def wait_for_all(daemon, event, count=1):
+    for name in ONE, TWO:
+        wait_for(daemon, name, event, count)
 
 
 def test_scenarios_6_to_8():
@@ -114,14 +114,12 @@ def test_scenarios_6_to_8():
 
         air.come()
         launch(daemon, ONE, TWO)
-        for name in ONE, TWO:
-            wait_for(daemon, name, 'value')
+        wait_for_all(daemon, 'value')
         air.go()
         daemon.wait_for('both want it back', lambda: sorted(wanted()) == [ONE, TWO])
         # Both run: the wish has no end.
         air.come()
-        for name in ONE, TWO:
-            wait_for(daemon, name, 'connected', 2)
+        wait_for_all(daemon, 'connected', 2)
         air.go()
         daemon.wait_for('both want it back', lambda: sorted(wanted()) == [ONE, TWO])
         leave(daemon, ONE, TWO)
@@ -182,8 +180,7 @@ def test_scenario_10():
     with Air() as air, Daemon(adapter=air.endpoint, apps=[actor(name, wish) for name in (ONE, TWO)]) as daemon:
         air.come()
         launch(daemon, ONE, TWO)
-        for name in ONE, TWO:
-            wait_for(daemon, name, 'value')
+        wait_for_all(daemon, 'value')
         ended = lambda: air.sensor.events('disconnected')
         os.kill(daemon.process_of(ONE), signal.SIGUSR1)
         wait_for(daemon, ONE, 'disconnected')

@@ -159,9 +159,7 @@ def test_advertisements_of_users():
         server.request(advertise={'packed': {'local_name': 'Server', 'services': [bytes.fromhex('180D')]}, 'is_connectable': True, 'resumes_after_connection': True})
         while not (message := server.receive()).HasField('advertising_changed') or not message.advertising_changed:
             pass
-        watcher = operator(daemon.path)
-        watcher.send(operator_request={'capture': {}})
-        assert watcher.receive().HasField('operator_answer')
+        watcher = operator(daemon.path, capture={})
         other = daemon.connect(NOBODY)
         advertises_rudely(other)
         shared, own, is_asked = [], [], False
@@ -230,9 +228,7 @@ def test_toggled_advertisements():
             pass
         with started_as(NOBODY, TOGGLING, daemon) as other:
             assert other.stdout.readline() == 'ready\n'
-            watcher = operator(daemon.path)
-            watcher.send(operator_request={'capture': {}})
-            assert watcher.receive().HasField('operator_answer')
+            watcher = operator(daemon.path, capture={})
             ends, began = 0, time.monotonic()
             # The last packet: the answer to a question that comes after five seconds.
             timer = threading.Timer(5, lambda: server.request(hci_command={'opcode': 0x1001}))
@@ -325,9 +321,7 @@ def test_names_of_bonds():
 def test_alerts_of_users():
     """apps of two users that want to alert their users of one connection each have an alert"""
     with Daemon(allow=[NOBODY]) as daemon:
-        follower = operator(daemon.path)
-        follower.send(operator_request={'follow_alerts': {}})
-        assert follower.receive().HasField('operator_answer')
+        follower = operator(daemon.path, follow_alerts={})
         apps = [alerted(daemon.path, user) for user in (None, NOBODY)]
         names = set()
         while len(names) < 2:

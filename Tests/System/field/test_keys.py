@@ -8,7 +8,7 @@ from jelling.devices import meter
 from jelling.smp import DISPLAY, KEYBOARD
 
 PROFILE = {'services': [{'uuid': '180D', 'characteristics': [{'uuid': '2A38', 'properties': ['read', 'write'], 'value': '5e'}]}]}
-SECURITY, REQUEST, RESPONSE, FAILED, REPEATED = 6, 0x01, 0x02, 0x05, 0x09
+SECURITY, RESPONSE, FAILED, REPEATED = 6, 0x02, 0x05, 0x09
 
 
 def interval(bench, units):

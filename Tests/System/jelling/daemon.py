@@ -248,11 +248,16 @@ class Daemon:
         return kilobytes(self.process, 'RssAnon')
 
 
-def operate(path, **request):
+def answered(path, **request):
+    """The answer to an operator."""
     client = operator(path)
-    client.send(operator_request=request)
-    answer = client.receive().operator_answer
-    client.socket.close()
+    with contextlib.closing(client.socket):
+        client.send(operator_request=request)
+        return client.receive().operator_answer
+
+
+def operate(path, **request):
+    answer = answered(path, **request)
     assert not answer.error, answer
     return {app.identifier: app for app in answer.apps}
 

@@ -22,6 +22,17 @@ def lacking():
     return f'missing: {", ".join(missing)}; Tools/install gateway peers, {remedy("jelling-gateway")}'
 
 
+def on_bench(measure, *arguments):
+    """The exit status of what a tool measures on a bench."""
+    if missing := lacking():
+        sys.exit(missing)
+    bench = Bench()
+    try:
+        return measure(bench, *arguments)
+    finally:
+        bench.close()
+
+
 PEER = 'F2:F1:F0:00:00:02'
 SENSOR = ('--service-data', 'FCD2:4002c40903bf13')   # BTHome v2: 25 °C, 50.55 %
 

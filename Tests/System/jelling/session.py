@@ -153,9 +153,13 @@ class AppClient(Client):
         return self.found
 
 
-def operator(path):
+def operator(path, **request):
+    """An operator's session, after the answer to this request."""
     client = Client(path)
     client.send(hello={'version': 1, 'session': messages.SESSION_KIND_OPERATOR})
     answer = client.receive()
     assert answer and answer.HasField('welcome'), f'no operator: {answer}'
+    if request:
+        client.send(operator_request=request)
+        assert client.receive().HasField('operator_answer')
     return client
