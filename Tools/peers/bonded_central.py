@@ -8,7 +8,7 @@ values come only if the server still knows the subscription. Prints a JSON objec
 refused (the key is no longer known), value, disconnected. Ends with SIGTERM. SIGUSR1: the link is dead, which a real controller
 notices by itself and Bumble's does not.
 """
-import argparse, asyncio, contextlib, json, signal, sys
+import asyncio, contextlib, json, signal, sys
 
 from bumble import hci
 from bumble.core import UUID
@@ -37,8 +37,7 @@ async def begin(connection, peer, args):
 
 
 async def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_args(parser)
+    parser = arguments(__doc__)
     parser.add_argument('--name', default='Relay')
     parser.add_argument('--service', default='7C7D0001-5B0E-4C63-9C0B-5C2D0D3C9A11')
     parser.add_argument('--characteristic', default='7C7D0002-5B0E-4C63-9C0B-5C2D0D3C9A11')

@@ -13,7 +13,7 @@ Habits:
   verifies    with --no-sc: gives a central that pairs no key to encrypt with, and verifies the signatures of what it writes
 
 Prints one JSON object per line."""
-import argparse, asyncio, struct
+import asyncio, struct
 
 from bumble import att, crypto, hci, smp
 from bumble.att import Attribute
@@ -22,7 +22,7 @@ from bumble.device import AdvertisingType, Peer
 from bumble.pairing import PairingDelegate
 from bumble.gatt import Characteristic, CharacteristicValue, Descriptor, IncludedServiceDeclaration, Service
 
-from peer_common import BASE, ENC, SVC, add_args, ended, event, find, open_device
+from peer_common import BASE, ENC, SVC, arguments, ended, event, find, open_device
 
 P, R, W = Characteristic.Properties, Attribute.READABLE, Attribute.WRITEABLE
 keys = PairingDelegate.KeyDistribution
@@ -288,8 +288,7 @@ def distributes(device, ours, is_allowed=True):
 
 
 async def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_args(parser)
+    parser = arguments(__doc__)
     parser.add_argument('habits', nargs='*')
     parser.add_argument('--delay', type=float, default=0, metavar='S', help='answer each request this late')
     parser.add_argument('--directed', metavar='ADDRESS', help='direct the advertising to this random address')

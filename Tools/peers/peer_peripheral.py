@@ -18,7 +18,7 @@ Control characteristic (write with response), first byte:
                               L2CAP (0) or through the link layer (1); the write is answered when the central has answered
 COUNTERS reads as: u32le write-command bytes, u32le write commands, u32le last write size.
 """
-import argparse, asyncio, signal, struct, time
+import asyncio, signal, struct, time
 
 from bumble import core, hci, l2cap
 from bumble.att import ATT_Error, Attribute
@@ -53,8 +53,7 @@ def database(server):
 
 
 async def main():
-    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_args(ap)
+    ap = arguments(__doc__)
     ap.add_argument('--name', default='BumblePeer')
     ap.add_argument('--psm', type=lambda v: int(v, 0), default=0x80)
     ap.add_argument('--coc-mtu', type=int, default=2046)

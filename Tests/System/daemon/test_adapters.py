@@ -153,8 +153,7 @@ def watch_both(daemon, second):
 
 def preserved(daemon):
     """The app has values, in the background."""
-    daemon.operate(foreground=RELAY)
-    daemon.wait_told('beat', 2)
+    daemon.relays()
     daemon.operate(background=RELAY)
 
 
@@ -177,8 +176,7 @@ def test_adapter_comes_back():
     """an adapter is unplugged under an app that runs and one that is preserved: what both wanted goes on when it is back"""
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
         states = lambda: [line['state'] for line in daemon.told('state') if line['role'] == 'central']
-        daemon.operate(foreground=RELAY)
-        daemon.wait_told('beat', 2)
+        daemon.relays()
         for round in range(1, 4):
             air.lines[0].cut()
             daemon.wait_for('resetting', lambda: states().count('resetting') == round)
@@ -245,8 +243,7 @@ def test_adapter_hangs():
             adapter=air.addresses[0], words=['--adapter', air.addresses[1]], apps=[relay_manifest()]) as daemon:
         second = daemon.path + '.2'
         daemon.wait_for('the second socket', lambda: is_listening(second))
-        daemon.operate(foreground=RELAY)
-        daemon.wait_told('beat', 2)
+        daemon.relays()
         air.lines[0].is_mute = True
         # A command that gets no answer.
         tool = daemon.connect()

@@ -39,9 +39,7 @@ def test_app_outlives_bled():
 def test_life_of_a_process():
     """an installed app is launched, really stopped, woken for each value, launched again when it was killed, not after a force quit"""
     with Daemon(apps=[relay_manifest()]) as daemon:
-        daemon.operate(foreground=RELAY)
-        daemon.wait_told('beat', 2)
-        process = daemon.process_of(RELAY)
+        process = daemon.relays()
         assert state_of(process) != 'T', 'stopped in the foreground'
         daemon.suspend(RELAY)
         # Stopped, and yet it hears of each value (SPEC BGX-2, BGX-4).
@@ -88,9 +86,7 @@ def test_place_outlives_bled():
             # An app that is not in front is stopped two seconds after it has come back.
             daemon.beats_more(count=5)
 
-        daemon.operate(foreground=RELAY)
-        daemon.wait_told('beat', 2)
-        process = daemon.process_of(RELAY)
+        process = daemon.relays()
         for by in signal.SIGKILL, signal.SIGTERM, signal.SIGKILL:
             ends(by)
             assert (place(), daemon.process_of(RELAY)) == ('foreground', process), (by, place(), daemon.said()[-1500:])
@@ -152,8 +148,7 @@ def test_service_manager():
 def test_refused_roles():
     """an app is not let have a manager of a role that its manifest does not name; the other one works"""
     with Daemon(apps=[relay_manifest(roles=['central'])]) as daemon:
-        daemon.operate(foreground=RELAY)
-        daemon.wait_told('beat')
+        daemon.relays(1)
         states = [line['state'] for line in daemon.told('state') if line['role'] != 'central']
         assert states and set(states) == {'unauthorized'}, states
 

@@ -129,8 +129,7 @@ class Bench:
         daemon, air = self.daemon, self.air
         if not air.has_central:
             air.make_bond(daemon)
-        daemon.operate(foreground=RELAY)
-        daemon.wait_told('beat')
+        daemon.relays(1)
         daemon.wait_told('advertising')
         if air.has_central:
             air.start_central().wait_event('subscribed', LIMIT)

@@ -150,9 +150,7 @@ def test_life_as_another_user():
         program = shutil.copy(os.path.join(EXAMPLES, 'heart-rate-relay'), folder)
         daemon.install(relay_manifest(user='nobody', command=[program]))
         daemon.operate(reload={})
-        daemon.operate(foreground=RELAY)
-        daemon.wait_told('beat', 2)
-        process = daemon.process_of(RELAY)
+        process = daemon.relays()
         assert os.stat(f'/proc/{process}').st_uid == NOBODY
         daemon.suspend(RELAY)
         daemon.wait_stopped(process)
@@ -186,8 +184,7 @@ def test_frozen():
     helper = ['/bin/sh', '-c', f'sleep 1000 & exec {os.path.join(EXAMPLES, "heart-rate-relay")}']
     try:
         with Daemon(apps=[relay_manifest(command=helper)], words=['--cgroup', folder]) as daemon:
-            daemon.operate(foreground=RELAY)
-            daemon.wait_told('beat', 2)
+            daemon.relays()
             group = f'{folder}/app-{RELAY}'
             process = daemon.process_of(RELAY)
             members = members_of(group)

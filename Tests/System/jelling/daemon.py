@@ -205,6 +205,12 @@ class Daemon:
         """An operator's request; what is installed, by its name."""
         return operate(self.path, **request)
 
+    def relays(self, beats=2):
+        """The relay is in the foreground, and has values: its process."""
+        self.operate(foreground=RELAY)
+        self.wait_told('beat', beats)
+        return self.process_of(RELAY)
+
     def start_again(self):
         self.start()
         self.wait_for('it listens', self.listens)
