@@ -5,10 +5,16 @@ import pytest
 
 pytest.register_assert_rewrite('jelling')
 
-from jelling import options   # noqa: E402, after it
+from jelling.programs import BLETOOL, PYTHON, remedy   # noqa: E402, after it
+
+try:
+    import cryptography, google.protobuf, grpc_tools, xdist   # noqa: E401, F401
+except ImportError as error:
+    pytest.exit(f'{error}: Tools/install peers, then {PYTHON} -m pytest', 1)
+
+from jelling import options   # noqa: E402
 from jelling.bench import Bench   # noqa: E402
 from jelling.lab import KINDS, SPECIAL_KINDS, Lab   # noqa: E402
-from jelling.programs import BLETOOL, remedy   # noqa: E402
 
 
 def pytest_addoption(parser):
@@ -25,14 +31,16 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     options.KILLS, options.MESSAGES, options.SEED = config.option.kills, config.option.messages, config.option.seed
     Lab.through_bled = config.option.through_bled
+    config.option.maxschedchunk = config.option.maxschedchunk or 1
     config.pluginmanager.register(Hopeless(config))
     # A job that a shell put in the background ignores ^C, and so would every child; the tests send it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session):
-    if not session.config.option.collectonly and not os.access(BLETOOL, os.X_OK):
-        pytest.exit(f'{BLETOOL} is missing: {remedy("bletool")}', 1)
+    for program, what in (BLETOOL, remedy('bletool')), (PYTHON, 'Tools/install peers'):
+        if not session.config.option.collectonly and not os.access(program, os.X_OK):
+            pytest.exit(f'{program} is missing: {what}', 1)
 
 
 def pytest_xdist_auto_num_workers(config):
@@ -66,6 +74,11 @@ def case_name(item):
     return '_'.join(filter(None, [name.removeprefix('test_'), ids, parameters.get('through_bled') and 'through_bled']))
 
 
+def sentence(item):
+    """What must hold, in a line: of the case, or of the test."""
+    return getattr(item, 'callspec', None) and item.callspec.params.get('sentence') or (item.obj.__doc__ or '').partition('\n')[0]
+
+
 def is_chosen(item):
     option = item.config.option
     if option.cases and case_name(item) not in option.cases.split(','):
@@ -85,7 +98,7 @@ def is_chosen(item):
 def pytest_collection_modifyitems(config, items):
     for item in items:
         # -k finds words of the sentence, too.
-        item.extra_keyword_matches.update([case_name(item), (item.obj.__doc__ or '').partition('\n')[0]])
+        item.extra_keyword_matches.update([case_name(item), sentence(item)])
     config.hook.pytest_deselected(items=[item for item in items if not is_chosen(item)])
     items[:] = sorted(filter(is_chosen, items), key=lambda item: ('alone' in item.keywords, not is_slow(item)))
 

@@ -3,41 +3,29 @@
   captures.py BLETOOL [WORD]…      words choose rows by name; prints rows for `table.py`
 
 The file repeats the sessions over Bumble and btvirt until it has 300,000 packets: advertising, discovery, reads, notifications."""
-import os, re, shutil, struct, subprocess, sys, tempfile, time
+import os, shutil, struct, subprocess, sys, tempfile, time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from rows import ROOT, row
+
+from jelling.captures import records
+
 PACKETS = 300_000
 PEER_PACKETS = 100_000
 SESSIONS = ('bumble-session', 'bumble-legacy-session', 'btvirt-session')
 
 
-def row(name, value='', unit='', budget='', check='', peer='', remark=''):
-    print('\t'.join(str(field) for field in (name, value, unit, budget, check, peer, remark)), flush=True)
-
-
-def records(path):
-    with open(path, 'rb') as f:
-        data = f.read()
-    found, at = [], 16
-    while at + 24 <= len(data):
-        size = struct.unpack_from('>I', data, at + 4)[0]
-        found.append((struct.unpack_from('>q', data, at + 16)[0], data[at:at + 16], data[at + 24:at + 24 + size]))
-        at += 24 + size
-    return found
-
-
 def made(path, packets):
     """A capture of at least this many packets, the sessions one after the other, a millisecond apart."""
-    sessions = [records(os.path.join(ROOT, 'Fixtures', name + '.btsnoop')) for name in SESSIONS]
-    count, clock = 0, sessions[0][0][0]
+    sessions = [list(records(os.path.join(ROOT, 'Fixtures', name + '.btsnoop'))) for name in SESSIONS]
+    count, clock = 0, sessions[0][0][1]
     with open(path, 'wb') as f:
         f.write(b'btsnoop\0' + struct.pack('>II', 1, 1002))
         while count < packets:
             for session in sessions:
-                start = session[0][0]
-                for when, head, packet in session:
-                    f.write(head + struct.pack('>q', clock + when - start) + packet)
-                clock += session[-1][0] - start + 1000
+                start = session[0][1]
+                for flags, when, packet in session:
+                    f.write(struct.pack('>IIIIq', len(packet), len(packet), flags, 0, clock + when - start) + packet)
+                clock += session[-1][1] - start + 1000
                 count += len(session)
     return count
 

@@ -5,12 +5,13 @@ apps, memory, idle wake-ups, size.
                                     and stripped; words choose groups of rows by name
 
 Prints rows for `table.py`. `PEERS_DIR` names where Tools/install has put the peers (default .cache/peers)."""
-import glob, os, signal, statistics, subprocess, sys, tempfile, time
+import os, signal, statistics, subprocess, sys, tempfile, time
 
-from rows import PEER, ROOT, Central, bench, measured, row
+from rows import PEER, Central, bench, measured, row
 
-from jelling.client import Fixed64
+from jelling.measures import kilobytes, processor_seconds, wake_ups
 from jelling.floods import flooding, reads, refused, scans, spins, unread
+from jelling.session import HEART
 
 PROGRAMS, BLED = map(os.path.abspath, sys.argv[1:3])
 RUNS = 3
@@ -23,8 +24,6 @@ IDLE_SECONDS = 60
 PATIENCE = 120
 REPORTS = 2660
 FLOODING = 10
-# The sensor of Facade's controller.
-SENSOR = {1: Fixed64(0xC0DE_0000_0001), 2: 1}
 
 
 def facade(*words, bled=False, folder=None):
@@ -81,7 +80,7 @@ def floods(_):
         alone.append(facade('latency', bled=True))
         for kind, clients in kinds.items():
             with tempfile.TemporaryDirectory(prefix='jelling-') as folder:
-                with flooding(os.path.join(folder, 'bled.sock'), clients, SENSOR):
+                with flooding(os.path.join(folder, 'bled.sock'), clients, HEART):
                     together[kind].append(facade('latency', bled=True, folder=folder))
     for kind, runs in together.items():
         budget = '' if kinds[kind] == [spins] * FLOODING else '<=2*peer'
@@ -102,29 +101,21 @@ def throughput(_):
     rates = {(what, bled): [] for what in ('notifications', 'writes') for bled in (False, True)}
     for turn in range(STREAM_RUNS + 1):
         for bled in (False, True) if turn % 2 else (True, False):
-            lab = bench.Lab('btvirt')
-            processes = []
-            try:
-                lab.open(peer=False)
-                processes.append(Central(os.path.join(PROGRAMS, 'Server'), lab.endpoint, PEER, log=lab.path('server.err')))
+            with bench.Lab('btvirt').open(peer=False) as lab, Central(
+                    os.path.join(PROGRAMS, 'Server'), lab.endpoint, PEER, log=lab.path('server.err')):
                 way = lab.endpoint
                 if bled:
                     bench.BLED = BLED
                     way = f'bled:{lab.bled(lab.endpoint)}'
-                central = Central(os.path.join(PROGRAMS, 'Central'), way, PEER + '/random', log=lab.path('central.err'))
-                processes.append(central)
-                streamed = central.ask(f'stream {STREAM_OCTETS} {STREAM_LENGTH}', 'streamed')
-                if streamed['octets'] != STREAM_OCTETS or not streamed['inOrder']:
-                    raise bench.Failure(str(streamed))
-                time.sleep(0.3)
-                written = central.ask(f'write {STREAM_OCTETS} {STREAM_LENGTH}', 'written')
+                with Central(os.path.join(PROGRAMS, 'Central'), way, PEER + '/random', log=lab.path('central.err')) as central:
+                    streamed = central.ask(f'stream {STREAM_OCTETS} {STREAM_LENGTH}', 'streamed')
+                    if streamed['octets'] != STREAM_OCTETS or not streamed['inOrder']:
+                        raise bench.Failure(str(streamed))
+                    time.sleep(0.3)
+                    written = central.ask(f'write {STREAM_OCTETS} {STREAM_LENGTH}', 'written')
                 if turn:                              # the first turn warms up
                     rates['notifications', bled].append(streamed['octets'] / streamed['ms'] / 1e3)
                     rates['writes', bled].append(written['octets'] / written['ms'] / 1e3)
-            finally:
-                for process in reversed(processes):
-                    process.end()
-                lab.close()
     for what in 'notifications', 'writes':
         own, through = ([f'{value:.1f}' for value in statistics.quantiles(rates[what, bled])] for bled in (False, True))
         row(f'{what} of {STREAM_LENGTH} octets{THROUGH}', statistics.median(rates[what, True]), 'MB/s', '>=0.8*peer',
@@ -165,22 +156,11 @@ class Scene:
         self.folder.cleanup()
 
     def processor_seconds(self):
-        with open(f'/proc/{self.bled.pid}/stat') as stat:
-            fields = stat.read().rpartition(')')[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+        return processor_seconds(self.bled)
 
     def resident(self):
         """In megabytes, all and without the pages of the file."""
-        with open(f'/proc/{self.bled.pid}/status') as status:
-            fields = dict(line.split(':', 1) for line in status)
-        return int(fields['VmRSS'].split()[0]) / 1000, int(fields['RssAnon'].split()[0]) / 1000
-
-    def wake_ups(self):
-        total = 0
-        for path in glob.glob(f'/proc/{self.bled.pid}/task/*/status'):
-            with open(path) as status:
-                total += next(int(line.split()[1]) for line in status if line.startswith('voluntary_ctxt_switches'))
-        return total
+        return kilobytes(self.bled) / 1000, kilobytes(self.bled, 'RssAnon') / 1000
 
 
 def twenty(_):
@@ -197,9 +177,9 @@ def twenty(_):
 def idle(_):
     with Scene(0, 10, 'idle') as scene:
         time.sleep(3)
-        before = scene.wake_ups()
+        before = wake_ups(scene.bled)
         time.sleep(IDLE_SECONDS)
-        row(f'wake-ups of bled in {IDLE_SECONDS} s, 10 idle apps', scene.wake_ups() - before, '', '<=0', 'check')
+        row(f'wake-ups of bled in {IDLE_SECONDS} s, 10 idle apps', wake_ups(scene.bled) - before, '', '<=0', 'check')
         whole, own = scene.resident()
         row('memory of bled, 10 apps', whole, 'MB', '<=20', 'check', remark=f'{own:.1f} MB of it not from the file')
 

@@ -4,9 +4,12 @@
                                 called Server; words choose rows by name
 
 Prints rows for `table.py`. `PEERS_DIR` names where Tools/install has put the peers (default .cache/peers)."""
-import functools, json, os, statistics, struct, subprocess, sys, tempfile, time
+import contextlib, functools, json, os, pathlib, statistics, subprocess, sys, tempfile, time
 
 from rows import HERE, PEER, ROOT, Central, bench, measured as measured_row, row
+
+from jelling.captures import records
+from jelling.measures import kilobytes
 
 CENTRAL = os.path.abspath(sys.argv[1])
 SERVER = os.path.join(os.path.dirname(CENTRAL), 'Server')
@@ -18,16 +21,29 @@ CHANNEL_SIZES = ('--coc-mtu', str(CHANNEL_LENGTH), '--coc-mps', '247', '--coc-cr
 IDLE_SECONDS = 10
 
 
+def ours_on(lab, program=CENTRAL, address=PEER + '/random'):
+    return Central(program, lab.endpoint, address, log=lab.path(f'{os.path.basename(program)}.err'))
+
+
+def theirs_on(lab):
+    return Central(bench.PYTHON, os.path.join(HERE, 'bumble_central.py'), lab.endpoint, PEER, log=lab.path('theirs.err'))
+
+
+@contextlib.contextmanager
+def pair_of(central_is_ours, server_is_ours, *peer):
+    """A central and the server that it works on, on controllers of their own."""
+    with bench.Lab('btvirt').open(peer=False) as lab, contextlib.ExitStack() as servers:
+        if server_is_ours:
+            servers.enter_context(ours_on(lab, SERVER, PEER))
+        else:
+            lab.start_peer(*peer)
+        with ours_on(lab) if central_is_ours else theirs_on(lab) as central:
+            yield central
+
+
 def discovery(name):
-    lab = bench.Lab('btvirt')
-    centrals = []
-    try:
-        lab.open()
-        ours = Central(CENTRAL, lab.endpoint, PEER + '/random', log=lab.path('ours.err'))
-        centrals.append(ours)
-        theirs = Central(bench.PYTHON, os.path.join(HERE, 'bumble_central.py'), lab.endpoint, PEER,
-                         log=lab.path('theirs.err'))
-        centrals.append(theirs)
+    with bench.Lab('btvirt').open() as lab, ours_on(lab) as ours, theirs_on(lab) as theirs:
+        centrals = [ours, theirs]
         answers = {ours: [], theirs: []}
         # The first turn of each warms up and does not count.
         for turn in range(RUNS + 1):
@@ -46,10 +62,6 @@ def discovery(name):
             f'median of {RUNS}; {found["services"]} services, {found["characteristics"]} characteristics, '
             f'{found["descriptors"]} descriptors')
         row(name + ', of which connecting', of(ours, 'connect'), 'ms', peer=of(theirs, 'connect'))
-    finally:
-        for central in centrals:
-            central.end()
-        lab.close()
 
 
 def stream(name):
@@ -57,26 +69,12 @@ def stream(name):
     rates = {'ours': [], 'theirs': []}
     for turn in range(STREAM_RUNS + 1):
         for whose in rates if turn % 2 else reversed(rates):
-            lab = bench.Lab('btvirt')
-            server = central = None
-            try:
-                lab.open(peer=whose == 'theirs')
-                if whose == 'ours':
-                    server = Central(SERVER, lab.endpoint, PEER, log=lab.path('server.err'))
-                    central = Central(CENTRAL, lab.endpoint, PEER + '/random', log=lab.path('central.err'))
-                else:
-                    central = Central(bench.PYTHON, os.path.join(HERE, 'bumble_central.py'), lab.endpoint, PEER,
-                                      log=lab.path('central.err'))
+            with pair_of(whose == 'ours', whose == 'ours') as central:
                 answer = central.ask(f'stream {STREAM_OCTETS} {STREAM_LENGTH}', 'streamed')
                 if answer['octets'] != STREAM_OCTETS or not answer['inOrder'] or answer['mtu'] != 517:
                     raise bench.Failure(f'{whose}: {answer}')
                 if turn:                              # the first turn warms up
                     rates[whose].append(answer['octets'] / answer['ms'] / 1e3)
-            finally:
-                for process in (central, server):
-                    if process:
-                        process.end()
-                lab.close()
     row(name, statistics.median(rates['ours']), 'MB/s', '>=3*peer', 'check', statistics.median(rates['theirs']),
         f'median of {STREAM_RUNS}; {STREAM_OCTETS >> 20} MiB each; '
         f'{min(rates["ours"]):.1f} to {max(rates["ours"]):.1f} against '
@@ -89,30 +87,12 @@ def channel(name):
     rates = {pair: [] for pair in pairs}
     for turn in range(STREAM_RUNS + 1):
         for pair in pairs if turn % 2 else reversed(pairs):
-            is_central_ours, is_server_ours = pairs[pair]
-            lab = bench.Lab('btvirt')
-            server = central = None
-            try:
-                lab.open(peer=False)
-                if is_server_ours:
-                    server = Central(SERVER, lab.endpoint, PEER, log=lab.path('server.err'))
-                else:
-                    lab.start_peer(*CHANNEL_SIZES)
-                if is_central_ours:
-                    central = Central(CENTRAL, lab.endpoint, PEER + '/random', log=lab.path('central.err'))
-                else:
-                    central = Central(bench.PYTHON, os.path.join(HERE, 'bumble_central.py'), lab.endpoint, PEER,
-                                      log=lab.path('central.err'))
+            with pair_of(*pairs[pair], *CHANNEL_SIZES) as central:
                 answer = central.ask(f'channel {STREAM_OCTETS} {CHANNEL_LENGTH}', 'echoed')
                 if answer['octets'] != STREAM_OCTETS or not answer['inOrder'] or answer['mtu'] != CHANNEL_LENGTH:
                     raise bench.Failure(f'{pair}: {answer}')
                 if turn:                              # the first turn warms up
                     rates[pair].append(answer['octets'] / answer['ms'] / 1e3)
-            finally:
-                for process in (central, server):
-                    if process:
-                        process.end()
-                lab.close()
     theirs = statistics.median(rates['theirs'])
     for pair, ending, budget in (('ours', 'against Bumble', '>=2*peer'),
                                  ('mixed', 'with Bumble at the other end', '>=1*peer')):
@@ -131,8 +111,7 @@ def attribute_server(name, tool):
                  {'handle': handle + 1, 'type': '2a37', 'permissions': ['READ', 'WRITE'], 'value': '41' * 20}]
     with tempfile.TemporaryDirectory(prefix='jelling-') as folder:
         path = os.path.join(folder, 'tables.json')
-        with open(path, 'w') as f:
-            json.dump({'databases': {'table': rows}}, f)
+        pathlib.Path(path).write_text(json.dumps({'databases': {'table': rows}}))
         count = 200_000
         requests = ''.join(f'0a{3 + 2 * (i % 99):02x}00\n' for i in range(count))
         command = [tool, 'att-server', '--attributes', path, '--database', 'table']
@@ -157,35 +136,20 @@ def thread_switches(process):
 
 
 def idle(name):
-    lab = bench.Lab('bumble')
-    central = None
-    try:
-        lab.open()
-        central = Central(CENTRAL, lab.endpoint, PEER + '/random', log=lab.path('ours.err'))
+    with bench.Lab('bumble').open() as lab, ours_on(lab) as central:
         central.process.stdin.write(f'idle {IDLE_SECONDS}\n')
         central.process.stdin.flush()
         time.sleep(2.5)
         before = thread_switches(central.process.pid)
         time.sleep(IDLE_SECONDS - 1)
         switches = thread_switches(central.process.pid) - before
-        answer = central.expect('idled')
-        row(name, answer['wakeUps'], 'wake-ups', '<=0', 'check',
-            remark=f'the kernel counts {switches} context switches')
-    finally:
-        if central:
-            central.end()
-        lab.close()
+        row(name, central.expect('idled')['wakeUps'], 'wake-ups', '<=0', 'check', remark=f'the kernel counts {switches} context switches')
 
 
 def time_to_encryption(path):
     """Milliseconds from the first packet of pairing to Encryption Change, in a btsnoop capture of H4 packets."""
-    with open(path, 'rb') as f:
-        data = f.read()
-    at, begin = 16, None
-    while at + 24 <= len(data):
-        length, time_ = struct.unpack_from('>4xI8xQ', data, at)
-        packet = data[at + 24:at + 24 + length]
-        at += 24 + length
+    begin = None
+    for _, time_, packet in records(path):
         if packet[:1] == b'\x02' and packet[7:9] == b'\x06\x00' and begin is None:
             begin = time_
         if packet[:2] in (b'\x04\x08', b'\x04\x59') and begin is not None:
@@ -196,9 +160,7 @@ def time_to_encryption(path):
 def pairing(name, tool):
     """Just Works with Secure Connections: bletool as the central, and Bumble as the central, of the same Bumble."""
     times = {'ours': [], 'theirs': []}
-    lab = bench.Lab('btvirt')
-    try:
-        lab.open()
+    with bench.Lab('btvirt').open() as lab:
         for turn in range(RUNS + 1):
             lab.every_link_ends_by_us = False
             ours, theirs = lab.path('ours.btsnoop'), lab.path('theirs.btsnoop')
@@ -221,26 +183,19 @@ def pairing(name, tool):
         share = float(fields[1]) / 1e6
         row(name, round(mine, 2), 'ms', '', '', round(other, 2),
             f'median of {RUNS}; our P-256 is {share:.2f} ms of it, {100 * share / mine:.0f} %')
-    finally:
-        lab.close()
 
 
 def memory(name, program, *arguments):
     """The largest memory of a program that scans for a while."""
     if callable(program):
         program = program()
-    lab = bench.Lab('btvirt')
-    try:
-        lab.open()
+    with bench.Lab('btvirt').open() as lab:
         process = subprocess.Popen([program, *(lab.endpoint if a == 'ADAPTER' else a for a in arguments)],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(2)
-        with open(f'/proc/{process.pid}/status') as f:
-            status = dict(line.split(':', 1) for line in f)
+        most = kilobytes(process, 'VmHWM')
         process.wait(20)
-        row(name, int(status['VmHWM'].split()[0]), 'kB', f'<={12 * 1024}')
-    finally:
-        lab.close()
+        row(name, most, 'kB', f'<={12 * 1024}')
 
 
 firmware = None

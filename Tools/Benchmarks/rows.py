@@ -1,5 +1,5 @@
 """What the benchmarks of several processes share: rows for `table.py`, and programs that answer each line with a line."""
-import json, os, subprocess, sys
+import json, os, pathlib, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -26,8 +26,7 @@ class Central:
         line = self.process.stdout.readline()
         answer = json.loads(line) if line.startswith('{') else {}
         if answer.get('event') != event:
-            with open(self.log, encoding='utf-8', errors='replace') as f:
-                errors = f.read().strip()[-300:]
+            errors = pathlib.Path(self.log).read_text(encoding='utf-8', errors='replace').strip()[-300:]
             raise bench.Failure(f'{self.process.args[0]} says {line!r} in place of {event}; stderr: {errors}')
         return answer
 
@@ -36,7 +35,10 @@ class Central:
         self.process.stdin.flush()
         return self.expect(event)
 
-    def end(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.process.stdin.close()
         try:
             self.process.wait(5)

@@ -3,7 +3,7 @@
 
 The answers come from a model of an attribute server that shares nothing with this stack (Core 5.4, Vol 3, Part F and G). The tests
 play them where JELLING_VECTORS names FOLDER."""
-import json
+import json, pathlib
 import os
 import random
 import struct
@@ -416,8 +416,7 @@ def main(arguments):
                           'steps': Conversation(rng, rows, receive_mtu, mtu).steps})
     os.makedirs(arguments[0], exist_ok=True)
     path = os.path.join(arguments[0], 'gatt_server.json')
-    with open(path, 'w') as file:
-        json.dump({'databases': databases, 'tests': tests}, file)
+    pathlib.Path(path).write_text(json.dumps({'databases': databases, 'tests': tests}))
     print(f'{path}: {len(tests)} conversations, {sum(len(t["steps"]) for t in tests)} steps')
 
 

@@ -5,7 +5,7 @@ All of them have the same session: an adapter is reset, a device with an invente
 a form cannot carry is missing. `expected.json` beside them says what a reader finds in each: format and numbers of packets and notes,
 or the words of its refusal. Forms that carry no HCI have the same session as a sniffer or a bus would record it. --check only compares: exit status 1 when the
 folder has anything else. The last line counts."""
-import gzip
+import gzip, pathlib
 import io
 import json
 import os
@@ -293,8 +293,7 @@ def main():
     if '--check' not in sys.argv:
         os.makedirs(folder, exist_ok=True)
         for name, octets in made.items():
-            with open(os.path.join(folder, name), 'wb') as out:
-                out.write(octets)
+            pathlib.Path(os.path.join(folder, name)).write_bytes(octets)
         return 0
     there = {name: open(os.path.join(folder, name), 'rb').read() for name in os.listdir(folder)}
     wrong = sorted(name for name in made.keys() | there.keys() if made.get(name) != there.get(name))

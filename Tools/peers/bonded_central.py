@@ -8,10 +8,10 @@ values come only if the server still knows the subscription. Prints a JSON objec
 refused (the key is no longer known), value, disconnected. Ends with SIGTERM. SIGUSR1: the link is dead, which a real controller
 notices by itself and Bumble's does not.
 """
-import argparse, asyncio, contextlib, json, signal, sys
+import asyncio, contextlib, json, signal, sys
 
 from bumble import hci
-from bumble.core import AdvertisingData, UUID
+from bumble.core import UUID
 from bumble.device import Peer
 
 from peer_common import *
@@ -19,21 +19,6 @@ from peer_common import *
 
 def told(name, **fields):
     print(json.dumps({'event': name, **fields}), flush=True)
-
-
-async def find(device, own, name):
-    found = asyncio.get_running_loop().create_future()
-
-    def heard(advertisement):
-        known = [advertisement.data.get(kind) for kind in (AdvertisingData.COMPLETE_LOCAL_NAME,
-                                                           AdvertisingData.SHORTENED_LOCAL_NAME)]
-        if name in known and not found.done():
-            found.set_result(advertisement.address)
-    device.on('advertisement', heard)
-    await device.start_scanning(own_address_type=own)
-    address = await found
-    await device.stop_scanning()
-    return address
 
 
 async def begin(connection, peer, args):
@@ -52,8 +37,7 @@ async def begin(connection, peer, args):
 
 
 async def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_args(parser)
+    parser = arguments(__doc__)
     parser.add_argument('--name', default='Relay')
     parser.add_argument('--service', default='7C7D0001-5B0E-4C63-9C0B-5C2D0D3C9A11')
     parser.add_argument('--characteristic', default='7C7D0002-5B0E-4C63-9C0B-5C2D0D3C9A11')

@@ -7,12 +7,11 @@ Prints a JSON line `advertiser` for each change of what an advertiser says: its 
 (`visible`), those of the UUIDs whose bit is set (`hashed`), how many bits there are (`bits`), and the octets. `--until`: ends with
 status 0 soon after one advertiser has exactly these UUIDs in `hashed`, and with 1 after S seconds.
 """
-import argparse, asyncio, sys
+import asyncio, sys
 
 from bumble import hci
-from bumble.core import AdvertisingData
 
-from peer_common import add_args, event, open_device
+from peer_common import arguments, event, open_device
 
 BASE = '00000000-0000-1000-8000-00805F9B34FB'
 
@@ -53,8 +52,7 @@ def described(data, uuids, company):
 
 
 async def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_args(parser)
+    parser = arguments(__doc__)
     parser.add_argument('--seconds', type=float, default=60)
     parser.add_argument('--until')
     parser.add_argument('--company', type=lambda text: int(text, 0), default=0x004C)

@@ -13,7 +13,7 @@ Habits:
   verifies    with --no-sc: gives a central that pairs no key to encrypt with, and verifies the signatures of what it writes
 
 Prints one JSON object per line."""
-import argparse, asyncio, struct
+import asyncio, struct
 
 from bumble import att, crypto, hci, smp
 from bumble.att import Attribute
@@ -22,9 +22,10 @@ from bumble.device import AdvertisingType, Peer
 from bumble.pairing import PairingDelegate
 from bumble.gatt import Characteristic, CharacteristicValue, Descriptor, IncludedServiceDeclaration, Service
 
-from peer_common import BASE, ENC, SVC, add_args, event, open_device
+from peer_common import BASE, ENC, SVC, arguments, ended, event, find, open_device
 
 P, R, W = Characteristic.Properties, Attribute.READABLE, Attribute.WRITEABLE
+keys = PairingDelegate.KeyDistribution
 LATE_SERVICE = BASE % 0x30
 SIGNED = BASE % 0x60
 SIGNING_KEY = bytes(range(16))
@@ -87,10 +88,10 @@ class Habits:
         if 'indicates' in self.args.habits:
             self.spawn(self.indicate(connection))
 
-    def paired(self, keys):
+    def paired(self, given):
         event('paired')
-        if keys.csrk:
-            self.signing_key = keys.csrk.value
+        if given.csrk:
+            self.signing_key = given.csrk.value
 
     def encrypted(self, connection):
         event('encryption', on=int(connection.encryption))
@@ -196,19 +197,10 @@ async def write_signed(connection, characteristic):
 
 
 async def be_central(device, args, own):
-    found = asyncio.get_running_loop().create_future()
-
-    def heard(advertisement):
-        name = advertisement.data.get(AdvertisingData.COMPLETE_LOCAL_NAME)
-        if name == args.central and not found.done():
-            found.set_result(advertisement.address)
     habits = Habits(device, args)
-    device.on('advertisement', heard)
     await device.power_on()
     event('ready')
-    await device.start_scanning(own_address_type=own)
-    address = await asyncio.wait_for(found, 60)
-    await device.stop_scanning()
+    address = await asyncio.wait_for(find(device, own, args.central), 60)
     connection = await device.connect(address, own_address_type=own, timeout=60)
     peer = Peer(connection)
     if args.pair or args.signed:
@@ -216,10 +208,7 @@ async def be_central(device, args, own):
     if args.signed:
         # A signature is for links without encryption. What is answered has all keys before it: Bumble still sends some.
         await peer.discover_services()
-        gone = asyncio.get_running_loop().create_future()
-        connection.on('disconnection', lambda _: gone.set_result(None))
-        await connection.disconnect()
-        await gone
+        await ended(connection)
         connection = await device.connect(address, own_address_type=own, timeout=60)
         peer = Peer(connection)
     await peer.discover_services()
@@ -249,10 +238,7 @@ async def be_central(device, args, own):
                     event('broadcasting')
     while 'indicates' in args.habits and habits.tasks:
         await asyncio.sleep(0.01)
-    gone = asyncio.get_running_loop().create_future()
-    connection.on('disconnection', lambda _: gone.set_result(None))
-    await connection.disconnect()
-    await gone
+    await ended(connection)
     if args.broadcast:
         event('heard', data=(await listen(device, own)).hex())
     event('done')
@@ -286,9 +272,23 @@ async def listen(device, own):
     return await heard
 
 
+def distributes(device, ours, is_allowed=True):
+    """The signing key of the central, and what else this side distributes or not."""
+    factory = device.pairing_config_factory
+
+    def changed(connection):
+        config = factory(connection)
+        config.delegate.local_initiator_key_distribution |= keys.DISTRIBUTE_SIGNING_KEY
+        if is_allowed:
+            config.delegate.local_responder_key_distribution |= ours
+        else:
+            config.delegate.local_responder_key_distribution &= ours
+        return config
+    device.pairing_config_factory = changed
+
+
 async def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_args(parser)
+    parser = arguments(__doc__)
     parser.add_argument('habits', nargs='*')
     parser.add_argument('--delay', type=float, default=0, metavar='S', help='answer each request this late')
     parser.add_argument('--directed', metavar='ADDRESS', help='direct the advertising to this random address')
@@ -300,15 +300,7 @@ async def main():
     transport, device, own = await open_device(
         args, 'BumblePeer', 'F0:F1:F2:00:00:01' if args.central else 'F2:F1:F0:00:00:02')
     if args.signed:
-        factory = device.pairing_config_factory
-        keys = PairingDelegate.KeyDistribution
-
-        def with_signing_key(connection):
-            config = factory(connection)
-            config.delegate.local_initiator_key_distribution |= keys.DISTRIBUTE_SIGNING_KEY
-            config.delegate.local_responder_key_distribution |= keys.DISTRIBUTE_SIGNING_KEY
-            return config
-        device.pairing_config_factory = with_signing_key
+        distributes(device, keys.DISTRIBUTE_SIGNING_KEY)
         send = smp.Session.send_command
 
         def send_signing_key(session, command):
@@ -317,15 +309,7 @@ async def main():
             send(session, smp.SMP_Signing_Information_Command(signature_key=SIGNING_KEY) if is_key else command)
         smp.Session.send_command = send_signing_key
     if 'verifies' in args.habits:
-        factory = device.pairing_config_factory
-        keys = PairingDelegate.KeyDistribution
-
-        def without_encryption_key(connection):
-            config = factory(connection)
-            config.delegate.local_initiator_key_distribution |= keys.DISTRIBUTE_SIGNING_KEY
-            config.delegate.local_responder_key_distribution &= ~keys.DISTRIBUTE_ENCRYPTION_KEY
-            return config
-        device.pairing_config_factory = without_encryption_key
+        distributes(device, ~keys.DISTRIBUTE_ENCRYPTION_KEY, is_allowed=False)
     await (be_central if args.central else be_peripheral)(device, args, own)
     await transport.close()
 

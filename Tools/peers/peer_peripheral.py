@@ -18,12 +18,12 @@ Control characteristic (write with response), first byte:
                               L2CAP (0) or through the link layer (1); the write is answered when the central has answered
 COUNTERS reads as: u32le write-command bytes, u32le write commands, u32le last write size.
 """
-import argparse, asyncio, signal, struct, time
+import asyncio, signal, struct, time
 
 from bumble import core, hci, l2cap
 from bumble.att import ATT_Error, Attribute
 from bumble.core import AdvertisingData, UUID
-from bumble.device import AdvertisingEventProperties, AdvertisingParameters, AdvertisingType
+from bumble.device import AdvertisingType
 from bumble.gatt import (Characteristic, CharacteristicValue, Descriptor, Service,
                          GATT_CHARACTERISTIC_USER_DESCRIPTION_DESCRIPTOR)
 
@@ -53,8 +53,7 @@ def database(server):
 
 
 async def main():
-    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_args(ap)
+    ap = arguments(__doc__)
     ap.add_argument('--name', default='BumblePeer')
     ap.add_argument('--psm', type=lambda v: int(v, 0), default=0x80)
     ap.add_argument('--coc-mtu', type=int, default=2046)
@@ -64,7 +63,6 @@ async def main():
                     help='reconfigure each enhanced channel to this MTU when it opens, and let the central reconfigure them')
     ap.add_argument('--long-size', type=int, default=600, help='size of the readable long value')
     ap.add_argument('--service-data', metavar='UUID:HEX', help='16-bit service data to advertise, as a sensor does')
-    ap.add_argument('--ext-adv', action='store_true', help='extended advertising PDUs (not legacy ones)')
     ap.add_argument('--adv-interval', type=float, default=100, help='ms')
     ap.add_argument('--hr-interval', type=float, default=0.2, help='s between heart rate notifications')
     ap.add_argument('--security-request', action='store_true', help='send a Security Request on connection')
@@ -243,19 +241,10 @@ async def main():
         (AdvertisingData.INCOMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, bytes(UUID(SVC)))]))
 
     async def advertise():
-        if args.ext_adv:
-            await device.create_advertising_set(
-                advertising_parameters=AdvertisingParameters(
-                    advertising_event_properties=AdvertisingEventProperties(is_connectable=True),
-                    own_address_type=own, primary_advertising_interval_min=args.adv_interval,
-                    primary_advertising_interval_max=args.adv_interval),
-                random_address=None if own == hci.OwnAddressType.PUBLIC else device.random_address,
-                advertising_data=adv)
-        else:
-            await device.start_advertising(
-                AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE, own_address_type=own,
-                advertising_data=adv, scan_response_data=scan_rsp,
-                advertising_interval_min=args.adv_interval, advertising_interval_max=args.adv_interval)
+        await device.start_advertising(
+            AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE, own_address_type=own,
+            advertising_data=adv, scan_response_data=scan_rsp,
+            advertising_interval_min=args.adv_interval, advertising_interval_max=args.adv_interval)
 
     @device.on('connection')
     def on_connection(c):

@@ -7,11 +7,11 @@
   peer_sets.py TRANSPORT --receive-from ADDRESS                   connect, and follow the train that the device transfers
 
 Prints one JSON object per line."""
-import argparse, asyncio
+import asyncio
 
 from bumble import hci
 from bumble.device import (AdvertisingEventProperties, AdvertisingParameters, PeriodicAdvertisingParameters)
-from peer_common import add_args, event, open_device
+from peer_common import arguments, event, open_device
 
 
 def manufacturer(number, length=8):
@@ -103,8 +103,7 @@ async def receive(device, args):
 
 
 async def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_args(parser)
+    parser = arguments(__doc__)
     parser.add_argument('--sets', type=int, default=0)
     parser.add_argument('--train', metavar='HEX')
     parser.add_argument('--transfer', action='store_true')

@@ -6,12 +6,12 @@
 Finds the device by its name once, and later by its address. Prints a JSON object a line: ready, connected, value or refused for each
 read, disconnected. SIGUSR1: it reads. SIGUSR2: it ends the link and connects again. Ends with SIGTERM.
 """
-import argparse, asyncio, contextlib, signal
+import asyncio, contextlib, signal
 
 from bumble.core import UUID
 from bumble.device import Peer
 
-from bonded_central import find, told
+from bonded_central import told
 from peer_common import *
 
 # Bumble cancels what waits for a link that has ended.
@@ -19,8 +19,7 @@ ENDS = Exception, asyncio.CancelledError
 
 
 async def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_args(parser)
+    parser = arguments(__doc__)
     parser.add_argument('--name', default='Door')
     parser.add_argument('--characteristic', default='2A19')
     args = parser.parse_args()

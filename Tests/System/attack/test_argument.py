@@ -3,7 +3,6 @@ import os, pathlib, subprocess
 
 import pytest
 
-from jelling.child import Child
 from attack.test_honest import PROFILE
 
 NOBODY = 65534
@@ -46,11 +45,8 @@ def test_passkey_of_a_file(bench):
         os.chmod(path, 0o600)
         for name in (path, '-'):
             with open(path) as given:
-                profile = bench.path('profile.json')
-                pathlib.Path(profile).write_text('{"services":[]}')
-                tool = Child('serve', bench.command('serve', '--profile', profile, '--io', 'display', '--mitm', '--passkey-file', name),
-                             bench.path('serve.err'), {**os.environ, 'XDG_STATE_HOME': bench.path('state')}, stdin=given)
-                bench.children.append(tool)
+                tool = bench.start('serve', '--profile', bench.profile({'services': []}), '--io', 'display', '--mitm',
+                                   '--passkey-file', name, stdin=given)
                 if status is None:
                     tool.wait_event('advertising')
                     bench.stop(tool)

@@ -17,7 +17,7 @@ def test_lost_keys_are_replaced_by_word_alone(bench):
     bench.run('pair', 'Lock', '--replace')
     assert len(peer.pairings) == 2
     peer.wait_pairing(2)
-    assert bench.gatt('read', SECRET).events('value')[0]['value'] == b'secret'.hex()
+    assert bench.value(SECRET) == b'secret'
 
 
 def test_bonded_already(bench):
@@ -43,7 +43,7 @@ def test_weak_bond_of_gatt(bench):
     line = bench.run('pair', 'Lock', '--min-key-size', '7').events('paired')[0]
     assert line['keySize'] == 7
     peer.wait_pairing(2)
-    assert bench.gatt('read', OPEN, '--min-key-size', '7').events('value')[0]['value'] == b'open'.hex()
+    assert bench.value(OPEN, '--min-key-size', '7') == b'open'
     heard = len(peer.heard)
     result = bench.gatt('read', OPEN, status=1)
     assert 'weaker' in result.events('error')[0]['message'], result.events("error")

@@ -295,4 +295,3 @@ def test_prepared_writes_without_end(bench):
     answers = [peer.request(struct.pack('<BHH', 0x16, handle, 0) + bytes(200)) for _ in range(400)]
     assert any(a[0] == 0x01 for a in answers), 'none of 400 prepared writes was refused'
     assert bench.memory(tool) - before < 10 * MEGABYTE, f'{bench.memory(tool) / MEGABYTE:.0f} MB'
-    bench.stop(tool)

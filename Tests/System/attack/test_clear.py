@@ -7,21 +7,14 @@ from pytest import mark, param
 
 from jelling.attributes import READ
 from jelling.controller import SILENT
-from attack.test_honest import BEAT, OPEN, PROFILE, SECRET, lock
+from attack.test_honest import BEAT, OPEN, PROFILE, SECRET, bonded, lock
+from jelling.peer import resolvable
 
 FORGED = b'forged'
 ENABLE_ENCRYPTION = 0x2019
 VERBS = {'read': ['read', SECRET], 'read_open': ['read', OPEN], 'write': ['write', SECRET, 'c0ffee'],
          'write_command': ['write', OPEN, 'c0ffee', '--command'], 'discover': ['discover'],
          'subscribe': ['subscribe', BEAT, '--count', '1', '--duration', '5']}
-
-
-def bonded(bench, **settings):
-    """A lock with which the tool has a bond."""
-    peer = lock(bench, **settings)
-    bench.run('pair', 'Lock')
-    peer.wait_pairing()
-    return peer
 
 
 def taken_over(peer):
@@ -52,6 +45,15 @@ def gave_nothing(result, peer):
     assert FORGED.hex() not in text and FORGED.decode() not in text, f'a forged value was believed: {text}'
 
 
+def forges(bench, peer):
+    """It sends a value before it refuses to encrypt."""
+    def forge(link, rand, ediv, key):
+        peer.notify(peer.beat, FORGED)
+        time.sleep(0.2)
+        return 0x06
+    bench.controller.encrypts = forge
+
+
 @mark.parametrize('name', VERBS)
 def test_lost_keys(bench, name):
     """A device under a bonded address that has no key: `gatt` fails, nothing goes out"""
@@ -73,11 +75,7 @@ def test_lost_keys_by_address(bench):
 
 def test_lost_keys_resolvable(bench):
     """A bonded device that shows resolvable addresses and has lost its key: nothing is sent"""
-    peer = lock(bench)
-    peer.identity = True, 'C0:00:00:00:00:77'
-    bench.run('pair', 'Lock')
-    peer.wait_pairing()
-    from jelling.peer import resolvable
+    peer = bonded(bench, (True, 'C0:00:00:00:00:77'))
     peer.address = resolvable(peer.irk)
     taken_over(peer)
     is_refused(bench.gatt('write', SECRET, 'c0ffee', status=None), peer)
@@ -122,8 +120,7 @@ def test_wrong_key(bench):
     """A bonded device with another key breaks the link (MIC failure): nothing is sent, the operation fails"""
     peer = bonded(bench)
     peer.keys.ours = (bytes(16), 0, 0)
-    result = bench.gatt('write', SECRET, 'c0ffee', '--connect-timeout', '4', status=None)
-    assert result.status == 1, result.describe()
+    bench.gatt('write', SECRET, 'c0ffee', '--connect-timeout', '4', status=1)
     for link in peer.links[1:]:
         assert [p.hex() for p in peer.gatt_in_clear(link)] == []
 
@@ -150,13 +147,7 @@ def test_early_notification(bench):
 def test_notification_of_a_stranger(bench):
     """What a device under a bonded address sends before it refuses to encrypt is never shown"""
     peer = taken_over(bonded(bench))
-
-    def forge(link, rand, ediv, key):
-        peer.notify(peer.beat, FORGED)
-        time.sleep(0.2)
-        return 0x06
-
-    bench.controller.encrypts = forge
+    forges(bench, peer)
     is_refused(bench.gatt(*VERBS['subscribe'], status=None), peer)
 
 
@@ -193,9 +184,7 @@ def test_controller(bench, lie):
     """A controller that does not encrypt, and reports another error than PIN or Key Missing: nothing of GATT goes out, the operation fails"""
     peer = taken_over(bonded(bench))
     lie(bench, peer)
-    result = bench.gatt('write', SECRET, 'c0ffee', status=None, timeout=60)
-    assert result.status == 1, 'exit status: ' + result.describe()
-    gave_nothing(result, peer)
+    gave_nothing(bench.gatt('write', SECRET, 'c0ffee', status=1, timeout=60), peer)
 
 
 @mark.slow
@@ -203,9 +192,7 @@ def test_controller_silent_about_encryption(bench):
     """A controller that never reports the end of encryption: nothing of GATT is sent, and the operation ends"""
     peer = taken_over(bonded(bench))
     bench.controller.encrypts = lambda link, rand, ediv, key: SILENT
-    result = bench.gatt('write', SECRET, 'c0ffee', status=None, timeout=90)
-    assert result.status == 1, 'exit status: ' + result.describe()
-    gave_nothing(result, peer)
+    gave_nothing(bench.gatt('write', SECRET, 'c0ffee', status=1, timeout=90), peer)
 
 
 def test_controller_refreshes_what_is_off(bench):
@@ -218,9 +205,7 @@ def test_controller_refreshes_what_is_off(bench):
         return 0x06
 
     bench.controller.encrypts = lie
-    result = bench.gatt('write', SECRET, 'c0ffee', status=None)
-    assert result.status == 1, 'exit status: ' + result.describe()
-    gave_nothing(result, peer)
+    gave_nothing(bench.gatt('write', SECRET, 'c0ffee', status=1), peer)
 
 
 def test_controller_encrypts_after_all(bench):
@@ -233,19 +218,14 @@ def test_controller_encrypts_after_all(bench):
         return 0x0C
 
     bench.controller.answers[ENABLE_ENCRYPTION] = lie
-    result = bench.gatt('write', SECRET, 'c0ffee', status=None)
-    assert result.status == 1, 'exit status: ' + result.describe()
-    gave_nothing(result, peer)
+    gave_nothing(bench.gatt('write', SECRET, 'c0ffee', status=1), peer)
 
 
 @mark.controller(features=0x41, resolving=8)
 def test_controller_claims_an_identity(bench):
     """A controller that says it resolved a bonded device's identity proves nothing: without the key nothing is sent"""
     bench.controller.enhanced = True
-    peer = lock(bench)
-    peer.identity = True, 'C0:00:00:00:00:77'
-    bench.run('pair', 'Lock')
-    peer.wait_pairing()
+    peer = bonded(bench, (True, 'C0:00:00:00:00:77'))
     peer.random, peer.address = 3, 'C0:00:00:00:00:77'
     taken_over(peer)
     is_refused(bench.gatt('write', SECRET, 'c0ffee', status=None), peer)
@@ -280,7 +260,7 @@ def test_lost_keys_and_security_request(bench):
     bench.controller.encrypts = ask
     result = bench.gatt('read', SECRET, status=None, timeout=60)
     is_refused(result, peer)
-    assert result.seconds < 15, f'it took {result.seconds:.1f} s'
+    assert result.seconds < 25, f'it took {result.seconds:.1f} s'
 
 
 def test_security_request_before_all(bench):
@@ -292,7 +272,7 @@ def test_security_request_before_all(bench):
     result = bench.gatt('read', SECRET, status=None, timeout=60)
     is_refused(result, peer)
     assert len(peer.pairings) == 1
-    assert result.seconds < 15, f'it took {result.seconds:.1f} s'
+    assert result.seconds < 25, f'it took {result.seconds:.1f} s'
 
 
 # Apps for Core Bluetooth
@@ -317,13 +297,7 @@ def test_app_lost_keys_and_values(bench):
     bench.finish(bench.app('protected-reader', '180D', SECRET))
     assert peer.keys is not None, 'the app has not paired'
     taken_over(peer)
-
-    def forge(link, rand, ediv, key):
-        peer.notify(peer.beat, FORGED)
-        time.sleep(0.2)
-        return 0x06
-
-    bench.controller.encrypts = forge
+    forges(bench, peer)
     app = bench.app('heart-rate-central', '3')
     peer.wait_link(2)
     time.sleep(1.5)
@@ -347,7 +321,7 @@ def test_app_with_its_bond(bench):
 
 def test_serve_subscriptions_of_the_bonded(bench):
     """Values that a bonded central subscribed to are not sent to a device under its address before that device encrypts"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     peer.pair()
     peer.exchange_mtu()
     beat = peer.find(BEAT)
@@ -360,12 +334,11 @@ def test_serve_subscriptions_of_the_bonded(bench):
     # The true one is served on.
     assert peer.encrypt(), 'the host has lost the key'
     peer.values(2)
-    bench.stop(tool)
 
 
 def test_serve_keeps_the_subscriptions_of_the_bonded(bench):
     """A device under a bonded central's address does not change that central's subscriptions"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     peer.pair()
     beat = peer.find(BEAT)
     assert peer.subscribe(beat) == 0
@@ -377,24 +350,22 @@ def test_serve_keeps_the_subscriptions_of_the_bonded(bench):
     peer.connect()
     assert peer.encrypt(), 'the host has lost the key'
     peer.values(2)
-    bench.stop(tool)
 
 
 def test_serve_protected_after_a_lie(bench):
     """A protected value stays closed when the controller reports encryption without having requested a key"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     secret = peer.find(SECRET)
     bench.controller.event(0x30, struct.pack('<BH', 0, peer.link.handle))
     bench.controller.event(0x08, struct.pack('<BHB', 0, peer.link.handle, 1))
     time.sleep(0.2)
     value = peer.read(secret)
     assert value != b'secret', f'the value was given: {value}'
-    bench.stop(tool)
 
 
 def test_serve_protected_after_a_refusal(bench):
     """A central with a wrong key is refused protected values, on each path of ATT"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     peer.exchange_mtu()
     secret = peer.find(SECRET)
     for pdu in (struct.pack('<BH', 0x0A, secret), struct.pack('<BHH', 0x0C, secret, 0), struct.pack('<BHH', 0x0E, secret, secret),
@@ -408,4 +379,3 @@ def test_serve_protected_after_a_refusal(bench):
     peer.command(secret, b'mine')
     peer.pair()
     assert peer.read(secret) == b'secret'
-    bench.stop(tool)

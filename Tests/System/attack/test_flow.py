@@ -1,10 +1,9 @@
 """Floods, stalls and endless answers: what one peer can take from memory and from the others."""
-import json, os, pathlib, struct, time
+import os, struct, time
 
 from pytest import mark, param
 
 from jelling.attributes import INDICATE, NOTIFY, READ
-from jelling.child import Child
 from jelling.programs import EXAMPLES
 from attack.test_honest import BEAT, OPEN, lock
 
@@ -16,11 +15,8 @@ BUSY = {'services': [{'uuid': '180D', 'characteristics': [
 
 def stalled(bench, command, **environment):
     """A program whose standard output is not read: when the pipe is full it blocks, together with its delegate or loop."""
-    bench.number += 1
-    child = Child(command[0], ['bash', '-c', 'exec "$0" "$@" > >(exec sleep 40 > /dev/null 2>&1)', *command], bench.path(f'stalled{bench.number}.err'),
-                  {**os.environ, 'XDG_STATE_HOME': bench.path('state'), **environment})
-    bench.children.append(child)
-    return child
+    return bench.spawn(command[0], ['bash', '-c', 'exec "$0" "$@" > >(exec sleep 40 > /dev/null 2>&1)', *command],
+                       {**bench.environment, **environment})
 
 
 def flood(peer, handle, seconds, size=240, least=0):
@@ -49,9 +45,8 @@ def one_stops_the_others(bench, confirms):
     honest.values(1)
     started = time.monotonic()
     honest.values(80)
-    assert time.monotonic() - started < 12, f'80 values of 10 a second took {time.monotonic() - started:.1f} s'
+    assert time.monotonic() - started < 25, f'80 values of 10 a second took {time.monotonic() - started:.1f} s'
     assert 'too slowly' in tool.stderr(), 'nobody was told'
-    bench.stop(tool)
 
 
 @mark.slow
@@ -157,9 +152,7 @@ def test_flood_at_a_stalled_tool(bench):
 @mark.slow
 def test_writes_at_a_stalled_server(bench):
     """`serve` whose output is not read needs bounded memory, and refuses what it cannot store"""
-    profile = bench.path('busy.json')
-    pathlib.Path(profile).write_text(json.dumps(BUSY))
-    tool = stalled(bench, bench.command('serve', '--profile', profile))
+    tool = stalled(bench, bench.command('serve', '--profile', bench.profile(BUSY)))
     bench.controller.wait(lambda: bench.controller.advertising, 'advertising')
     peer = bench.central().connect()
     peer.exchange_mtu()
@@ -182,14 +175,19 @@ def test_writes_at_a_stalled_server(bench):
 
 # Services that change
 
-def test_services_change(bench):
-    """Service Changed for all handles while `gatt subscribe` runs: it says so, subscribes again, and gets what follows"""
+def changing(bench):
+    """A device whose services may change; the handles of Service Changed and of its value."""
     peer = bench.device('Lock')
     peer.server.service('1801')
     changed = peer.server.characteristic('2A05', INDICATE)
     peer.server.service('180D')
     beat = peer.server.characteristic(BEAT, NOTIFY)
-    peer.advertise()
+    return peer.advertise(), changed, beat
+
+
+def test_services_change(bench):
+    """Service Changed for all handles while `gatt subscribe` runs: it says so, subscribes again, and gets what follows"""
+    peer, changed, beat = changing(bench)
     tool = bench.start('gatt', 'Lock', 'subscribe', BEAT, '--count', '2')
     tool.wait_event('subscribed')
     peer.wait(lambda: any(h == changed + 1 for h, *_ in peer.server.written), 'subscription to Service Changed')
@@ -212,12 +210,7 @@ def test_services_change(bench):
 
 def test_services_vanish(bench):
     """Service Changed removes the characteristic of `gatt subscribe`, which ends with an error that says so"""
-    peer = bench.device('Lock')
-    peer.server.service('1801')
-    changed = peer.server.characteristic('2A05', INDICATE)
-    peer.server.service('180D')
-    peer.server.characteristic(BEAT, NOTIFY)
-    peer.advertise()
+    peer, changed, _ = changing(bench)
     tool = bench.start('gatt', 'Lock', 'subscribe', BEAT)
     peer.wait(lambda: any(h == changed + 1 for h, *_ in peer.server.written), 'subscription to Service Changed')
     del peer.server.attributes[4:]

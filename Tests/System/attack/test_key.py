@@ -4,40 +4,34 @@ import time
 from pytest import mark, param
 
 from jelling.attributes import READ, WRITE
-from attack.test_honest import BEAT, PROFILE, SECRET, lock
+from attack.test_honest import BEAT, PROFILE, SECRET, SHOWN, SHOWS, TYPED, TYPES, lock, bonded, still_bonded
 from jelling.peer import resolvable
-from jelling.smp import DISPLAY, KEYBOARD, NOTHING
-
-PASSKEY = ['--io', 'display', '--mitm', '--passkey', '123456']
-REPEATED_ATTEMPTS = 0x09
+from jelling.smp import KEYBOARD, NOTHING
 
 
-def bonded_central(bench, tool, address='C0:00:00:00:00:02', **settings):
-    """A central with a bond that has disconnected."""
-    peer = bench.central(address).connect()
-    peer.pair(**settings)
+def bonded_central(bench):
+    """`serve`, and a central with a bond that has disconnected."""
+    tool, peer = bench.served(PROFILE)
+    peer.pair()
     tool.wait_event('paired')
     peer.disconnect()
-    return peer
+    return tool, peer
 
 
-def still_bonded(peer):
-    peer.connect()
-    assert peer.encrypt(), 'the bond of the victim is gone'
-    assert peer.read(peer.find(SECRET)) == b'secret'
-    peer.disconnect()
+def tries(bench, address, **settings):
+    """A stranger under this address pairs, whatever comes of it, and disconnects: its pairing."""
+    stranger = bench.central(address).connect()
+    pairing = stranger.pair(wait=False, **settings).wait_end()
+    stranger.disconnect()
+    return pairing
 
 
 # Line 4: strangers and bonds
 
 def test_serve_bond_is_not_replaced(bench):
     """A stranger under a bonded central's address pairs Just Works: refused, and the bond still works for its owner"""
-    tool = bench.serve(PROFILE)
-    victim = bonded_central(bench, tool)
-    stranger = bench.central(victim.address).connect()
-    pairing = stranger.pair(wait=False).wait_end()
-    assert pairing.failure is not None, 'the stranger was paired'
-    stranger.disconnect()
+    tool, victim = bonded_central(bench)
+    assert tries(bench, victim.address).failure is not None, 'the stranger was paired'
     told = [l for l in tool.lines if l.get('event') == 'encrypted' and l.get('bonded')]
     assert told == []
     still_bonded(victim)
@@ -47,48 +41,36 @@ def test_serve_bond_is_not_replaced(bench):
 
 def test_serve_bond_is_not_replaced_by_identity(bench):
     """A stranger that distributes a bonded central's identity address does not replace its bond"""
-    tool = bench.serve(PROFILE)
-    victim = bonded_central(bench, tool)
-    stranger = bench.central('C0:00:00:00:00:66').connect()
-    stranger.pair(wait=False, identity=(True, victim.address)).wait_end()
-    stranger.disconnect()
+    _, victim = bonded_central(bench)
+    tries(bench, 'C0:00:00:00:00:66', identity=(True, victim.address))
     still_bonded(victim)
-    bench.stop(tool)
 
 
 def test_serve_bond_is_not_replaced_by_identity_and_key(bench):
     """A stranger that distributes a bonded central's identity address and its very IRK does not replace its bond"""
-    tool = bench.serve(PROFILE)
-    victim = bonded_central(bench, tool)
-    stranger = bench.central('C0:00:00:00:00:66').connect()
-    stranger.pair(wait=False, identity=(True, victim.address), irk=victim.irk).wait_end()
-    stranger.disconnect()
+    _, victim = bonded_central(bench)
+    tries(bench, 'C0:00:00:00:00:66', identity=(True, victim.address), irk=victim.irk)
     still_bonded(victim)
-    bench.stop(tool)
 
 
 def test_serve_authenticated_bond_stays(bench):
     """An authenticated bond is not replaced by a pairing without authentication from its resolvable address"""
-    tool = bench.serve(PROFILE, *PASSKEY)
+    tool = bench.serve(PROFILE, *SHOWN)
     victim = bench.central()
     victim.identity = True, 'C0:00:00:00:00:77'
     victim.connect()
-    victim.pair(io=KEYBOARD, mitm=True, passkey=123456)
+    victim.pair(**TYPES)
     victim.disconnect()
     bench.stop(tool)
-    tool = bench.serve(PROFILE)
-    stranger = bench.central(resolvable(victim.irk)).connect()
-    stranger.pair(wait=False).wait_end()
-    stranger.disconnect()
+    bench.serve(PROFILE)
+    tries(bench, resolvable(victim.irk))
     victim.address = resolvable(victim.irk)
     still_bonded(victim)
-    bench.stop(tool)
 
 
 def test_serve_owner_pairs_again(bench):
     """A bonded central that encrypts with its key may pair again over that link; the new key is used from then on"""
-    tool = bench.serve(PROFILE)
-    peer = bonded_central(bench, tool)
+    tool, peer = bonded_central(bench)
     old = peer.keys.ours
     peer.connect()
     assert peer.encrypt(), 'the bond is gone'
@@ -105,42 +87,34 @@ def test_pair_again_keeps_the_bond(bench):
     peer = lock(bench)
     bench.run('pair', 'Lock')
     keys, peer.keys = peer.wait_pairing().keys, None
-    result = bench.run('pair', 'Lock', status=None)
-    assert result.status == 1, 'exit status: ' + result.describe()
+    result = bench.run('pair', 'Lock', status=1)
     assert 'unpair' in result.stderr or '--replace' in result.stderr, f'no remedy: {result.stderr}'
     assert len(peer.pairings) == 1
     peer.keys = keys
-    assert bench.gatt('read', SECRET).events('value')[0]['value'] == b'secret'.hex()
+    assert bench.value(SECRET) == b'secret'
 
 
 @mark.slow
 def test_serve_crowd_evicts_no_used_bond(bench):
     """A hundred and ten pairings from random addresses remove no bond that was used in this run"""
-    tool = bench.serve(PROFILE)
-    victim = bonded_central(bench, tool)
+    tool, victim = bonded_central(bench)
     still_bonded(victim)
     for number in range(110):
-        stranger = bench.central(f'C0:11:00:00:{number // 256:02X}:{number % 256:02X}').connect()
-        stranger.pair(wait=False).wait_end()
-        stranger.disconnect()
+        tries(bench, f'C0:11:00:00:{number // 256:02X}:{number % 256:02X}')
     still_bonded(victim)
-    bench.stop(tool)
 
 
 def test_serve_victim_is_not_locked_out(bench):
     """Repeated failures under a victim's address do not affect its bond and its encryption"""
-    tool = bench.serve(PROFILE, *PASSKEY)
+    bench.serve(PROFILE, *SHOWN)
     victim = bench.central().connect()
-    victim.pair(io=KEYBOARD, mitm=True, passkey=123456)
+    victim.pair(**TYPES)
     victim.disconnect()
     for number in range(3):
-        stranger = bench.central(victim.address).connect()
-        stranger.pair(wait=False, io=KEYBOARD, mitm=True, passkey=number).wait_end()
-        stranger.disconnect()
+        tries(bench, victim.address, io=KEYBOARD, mitm=True, passkey=number)
     started = time.monotonic()
     still_bonded(victim)
-    assert time.monotonic() - started < 10, 'the victim had to wait'
-    bench.stop(tool)
+    assert time.monotonic() - started < 25, 'the victim had to wait'
 
 
 # Line 5: what suffices
@@ -149,8 +123,7 @@ def test_pair_short_key(bench):
     """`pair` refuses a peripheral that supports only keys of seven octets (Encryption Key Size)"""
     peer = lock(bench)
     peer.pairing = {'size': 7}
-    result = bench.run('pair', 'Lock', status=None)
-    assert result.status == 1, 'exit status: ' + result.describe()
+    bench.run('pair', 'Lock', status=1)
     assert peer.wait_pairing().failure == 0x06
     assert bench.bonds() == []
 
@@ -159,8 +132,7 @@ def test_pair_short_key_legacy(bench):
     """A peripheral that offers fifteen octets of key, legacy, is refused by `pair`"""
     peer = lock(bench)
     peer.pairing = {'size': 15, 'secure': False}
-    result = bench.run('pair', 'Lock', status=None)
-    assert result.status == 1, 'exit status: ' + result.describe()
+    bench.run('pair', 'Lock', status=1)
     assert bench.bonds() == []
 
 
@@ -183,48 +155,43 @@ def test_serve_short_key(bench):
 
 def test_serve_short_key_on_purpose(bench):
     """If the operator allows it (--min-key-size 7), `serve` accepts a key of seven octets"""
-    tool, peer = bench.served(PROFILE, '--min-key-size', '7')
+    _, peer = bench.served(PROFILE, '--min-key-size', '7')
     peer.pair(size=7)
     assert peer.read(peer.find(SECRET)) == b'secret'
-    bench.stop(tool)
 
 
 def test_pair_secure_connections_only(bench):
     """`pair --secure-connections-only` refuses a legacy peripheral, and accepts an authenticated Secure Connections key"""
     peer = lock(bench)
-    options = ['--secure-connections-only', '--io', 'keyboard', '--passkey', '123456', '--mitm']
-    peer.pairing = {'secure': False, 'io': DISPLAY, 'mitm': True, 'passkey': 123456}
+    options = ['--secure-connections-only', *TYPED]
+    peer.pairing = {**SHOWS, 'secure': False}
     assert bench.run('pair', 'Lock', *options, status=None).status == 1
     assert bench.bonds() == []
     time.sleep(2.2)     # what follows a failure at once is refused
-    peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
+    peer.pairing = SHOWS
     line = bench.run('pair', 'Lock', *options).events('paired')[0]
     assert (line['secureConnections'], line['authenticated'], line['keySize']) == (True, True, 16)
 
 
 def test_serve_secure_connections_only(bench):
     """`serve --secure-connections-only` refuses a legacy central and one without authentication"""
-    tool = bench.serve(PROFILE, '--secure-connections-only', *PASSKEY)
-    for settings in ({'secure': False, 'io': KEYBOARD, 'mitm': True, 'passkey': 123456}, {'io': NOTHING}):
-        peer = bench.central(f'C0:00:00:00:00:{len(settings):02X}').connect()
-        pairing = peer.pair(wait=False, **settings).wait_end()
-        assert isinstance(pairing.failure, int), f'{settings}: {pairing.failure}'
-        peer.disconnect()
+    tool = bench.serve(PROFILE, '--secure-connections-only', *SHOWN)
+    for settings in ({**TYPES, 'secure': False}, {'io': NOTHING}):
+        failure = tries(bench, f'C0:00:00:00:00:{len(settings):02X}', **settings).failure
+        assert isinstance(failure, int), f'{settings}: {failure}'
     bench.stop(tool)
     assert bench.bonds() == []
 
 
 def test_serve_weak_bond_under_mitm(bench):
     """A bond without authentication does not open protected values once `serve --mitm` requires more"""
-    tool = bench.serve(PROFILE)
-    peer = bonded_central(bench, tool)
+    tool, peer = bonded_central(bench)
     bench.stop(tool)
-    tool = bench.serve(PROFILE, *PASSKEY)
+    tool = bench.serve(PROFILE, *SHOWN)
     peer.connect()
     if peer.encrypt():
         value = peer.read(peer.find(SECRET))
         assert value != b'secret', 'a bond without authentication was enough'
-    bench.stop(tool)
 
 
 def test_serve_weak_bond_subscriptions(bench):
@@ -238,22 +205,19 @@ def test_serve_weak_bond_subscriptions(bench):
     peer.values(1)
     peer.disconnect()
     bench.stop(tool)
-    tool = bench.serve(profile, *PASSKEY)
+    tool = bench.serve(profile, *SHOWN)
     peer.connect()
     peer.heard.clear()
     peer.encrypt()
     time.sleep(0.7)
     assert [p.hex() for p in peer.sent(4, opcodes={0x1B, 0x1D})] == []
-    bench.stop(tool)
 
 
 def test_gatt_weak_bond_under_mitm(bench):
     """A bond without authentication does not satisfy `pair --mitm`"""
-    peer = lock(bench)
-    bench.run('pair', 'Lock')
-    peer.wait_pairing()
-    peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
-    result = bench.run('pair', 'Lock', '--io', 'keyboard', '--mitm', '--passkey', '123456', status=None)
+    peer = bonded(bench)
+    peer.pairing = SHOWS
+    result = bench.run('pair', 'Lock', *TYPED, status=None)
     said = result.events('paired')
     assert result.status == 1 or said and said[0]['authenticated'], result.describe()
 
@@ -276,12 +240,11 @@ def test_pair_keys_without_bonding(bench, secure):
 @mark.parametrize('secure', [param(True, id='secure'), param(False, id='legacy')])
 def test_serve_keys_without_bonding(bench, secure):
     """`serve` distributes the keys that were agreed to a peer that does not bond"""
-    tool, peer = bench.served(PROFILE)
+    _, peer = bench.served(PROFILE)
     pairing = peer.pair(bonding=False, secure=secure)
     wanted = agreed(pairing.response[6]) - (set() if not secure else {0x06, 0x07})
     assert {c for c in pairing.received if 6 <= c <= 10} == wanted
     assert peer.read(peer.find(SECRET)) == b'secret'
-    bench.stop(tool)
 
 
 def agreed(bits):
@@ -322,9 +285,7 @@ def test_serve_shared_identity_key(bench):
 
 def test_identity_of_another(bench):
     """A device that distributes another's identity key is not mistaken for it by `gatt`"""
-    victim = lock(bench)
-    bench.run('pair', 'Lock')
-    victim.wait_pairing()
+    victim = bonded(bench)
     thief = bench.device('Thief', 'C0:00:00:00:00:66')
     thief.server.service('180D')
     thief.server.characteristic(SECRET, READ | WRITE, b'forged', needs='encryption')

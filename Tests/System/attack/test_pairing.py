@@ -3,10 +3,9 @@ import time
 
 from pytest import mark, param
 
-from attack.test_honest import PROFILE, SECRET, lock
-from jelling.smp import DISPLAY, KEYBOARD, NOTHING, YES_NO, Stop
+from attack.test_honest import PROFILE, SECRET, SHOWN, SHOWS, TYPED, TYPES, lock, still_bonded
+from jelling.smp import DISPLAY, NOTHING, YES_NO, Stop
 
-PASSKEY = ['--io', 'display', '--mitm', '--passkey', '123456']
 DISPLAY_ONLY = bytes([DISPLAY])
 
 
@@ -14,8 +13,7 @@ def refused_as_central(bench, options, **settings):
     """`pair` with a peer of these settings fails, and leaves no bond."""
     peer = lock(bench)
     peer.pairing = settings
-    result = bench.run('pair', 'Lock', *options, status=None)
-    assert result.status == 1, 'exit status: ' + result.describe()
+    bench.run('pair', 'Lock', *options, status=1)
     assert bench.bonds() == []
     return peer
 
@@ -73,7 +71,7 @@ def test_authentication_taken_out(bench):
 
 def test_authentication_taken_out_serve(bench):
     """A central that supports only Just Works is not paired by `serve --mitm`"""
-    refused_as_peripheral(bench, PASSKEY, io=NOTHING)
+    refused_as_peripheral(bench, SHOWN, io=NOTHING)
 
 
 @mark.parametrize('refused', [param(refused_as_central, id='pair'), param(refused_as_peripheral, id='serve')])
@@ -96,7 +94,7 @@ def test_wrong_random(bench, refused):
 
 def test_reflected_key(bench):
     """A peer that sends our own public key back is not paired"""
-    refused_as_central(bench, ['--io', 'keyboard', '--mitm', '--passkey', '123456'], io=DISPLAY, mitm=True, passkey=123456,
+    refused_as_central(bench, TYPED, **SHOWS,
                        tamper=instead_of('public key', reflected))
 
 
@@ -104,7 +102,7 @@ def test_reflected_confirm(bench):
     """A peer that sends our own confirm values back, knowing no passkey, is not paired"""
     def back(pairing, pdu):
         return pairing.received[pdu[0]][-1]
-    refused_as_central(bench, ['--io', 'keyboard', '--mitm', '--passkey', '123456'], io=DISPLAY, mitm=True, passkey=0,
+    refused_as_central(bench, TYPED, io=DISPLAY, mitm=True, passkey=0,
                        tamper=lambda pairing, name, pdu: back(pairing, pdu) if name in ('confirm', 'random') else pdu)
 
 
@@ -129,8 +127,7 @@ def test_stopped_in_the_midst(bench):
         return pdu
     peer = lock(bench)
     peer.pairing = {'tamper': stop}
-    result = bench.run('pair', 'Lock', status=None, timeout=90)
-    assert result.status == 1, 'exit status: ' + result.describe()
+    result = bench.run('pair', 'Lock', status=1, timeout=90)
     assert result.seconds < 60, result.describe()
     assert bench.bonds() == []
 
@@ -146,44 +143,32 @@ def test_cross_transport_claims(bench):
 
 # A second key on a link
 
-def still_bonded(peer):
-    peer.connect()
-    assert peer.encrypt(), 'the bond is gone'
-    assert peer.read(peer.find(SECRET)) == b'secret'
+def keeps_its_key(bench, options, first, second):
+    """A second pairing over the link of the first one is refused, and the first key stays."""
+    tool, peer = bench.served(PROFILE, *options)
+    peer.pair(**first)
+    keys = peer.keys
+    assert peer.pair(wait=False, **second).wait_end().failure is not None, 'the key was replaced by a weaker one'
     peer.disconnect()
+    peer.keys = keys
+    still_bonded(peer)
 
 
 def test_encrypted_twice(bench):
     """On a link that is encrypted with an authenticated key, a pairing without authentication does not weaken it"""
-    tool, peer = bench.served(PROFILE, *PASSKEY)
-    peer.pair(io=KEYBOARD, mitm=True, passkey=123456)
-    keys = peer.keys
-    pairing = peer.pair(wait=False, io=NOTHING).wait_end()
-    assert pairing.failure is not None, 'an authenticated key was replaced by one without authentication'
-    peer.disconnect()
-    peer.keys = keys
-    still_bonded(peer)
-    bench.stop(tool)
+    keeps_its_key(bench, SHOWN, TYPES, {'io': NOTHING})
 
 
 def test_encrypted_twice_with_legacy(bench):
     """A Secure Connections bond is not replaced by a legacy one, not even over its own link"""
-    tool, peer = bench.served(PROFILE)
-    peer.pair()
-    keys = peer.keys
-    pairing = peer.pair(wait=False, secure=False).wait_end()
-    assert pairing.failure is not None, 'a legacy key replaced one of Secure Connections'
-    peer.disconnect()
-    peer.keys = keys
-    still_bonded(peer)
-    bench.stop(tool)
+    keeps_its_key(bench, [], {}, {'secure': False})
 
 
 def test_security_request_on_an_encrypted_link(bench):
     """A Security Request on a link that is encrypted with an authenticated bond leads to no weaker pairing"""
     peer = lock(bench)
-    peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
-    bench.run('pair', 'Lock', '--io', 'keyboard', '--mitm', '--passkey', '123456')
+    peer.pairing = SHOWS
+    bench.run('pair', 'Lock', *TYPED)
     peer.pairing = {}
     asked = []
 
@@ -195,7 +180,7 @@ def test_security_request_on_an_encrypted_link(bench):
         return None
 
     peer.server.hook = hook
-    assert bench.gatt('read', SECRET).events('value')[0]['value'] == b'secret'.hex()
+    assert bench.value(SECRET) == b'secret'
     assert len(peer.pairings) == 1
     bond = bench.bonds()[0]
     assert bond['authenticated'] is True

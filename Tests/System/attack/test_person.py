@@ -42,7 +42,6 @@ def test_fixed_passkey_from_new_addresses(bench):
     assert len(tries) == TRIES
     tool.wait_event('passkeyLocked')
     assert '--passkey' in tool.stderr(), tool.stderr()
-    bench.stop(tool)
 
 
 @mark.slow
@@ -53,7 +52,6 @@ def test_shown_passkey_from_new_addresses(bench):
     assert len(tries) <= 4, f'{len(tries)} tries in 12 s'
     shown = [line['passkey'] for line in tool.lines if line.get('event') == 'passkey']
     assert len(shown) >= 2 and len(set(shown)) == len(shown), f'passkeys: {shown}'
-    bench.stop(tool)
 
 
 def test_name_of_a_bonded_device(bench):

@@ -5,9 +5,10 @@ import glob, json, os, pathlib, stat, subprocess, threading, time
 
 import pytest
 
+from jelling import captures
 from jelling.child import PATIENCE, wait_until
 from jelling.programs import BLETOOL
-from attack.test_honest import OPEN, lock
+from attack.test_honest import OPEN, bonded, lock
 
 STRANGER = 65534
 MANIFEST = {'BundleIdentifier': 'org.example.attacked', 'UIBackgroundModes': ['bluetooth-central']}
@@ -43,13 +44,6 @@ def refused(bench, *arguments, words=(), **how):
         assert word in told, f'{word!r} is not told: ' + result.describe()
     assert result.seconds < PATIENCE, 'that took long: ' + result.describe()
     return result
-
-
-def bonded(bench):
-    peer = lock(bench)
-    bench.run('pair', 'Lock')
-    assert len(bench.bonds()) == 1
-    return peer
 
 
 def test_state_is_the_users_alone(bench):
@@ -264,12 +258,9 @@ def event(code, parameters):
 
 
 def btsnoop(packets):
-    """Each packet complete, and each truncated by seven octets, as with a snap length."""
-    def record(packet, held):
-        direction = (1 if packet[0] == 4 else 0) | (2 if packet[0] in (1, 4) else 0)
-        return b''.join(v.to_bytes(4, 'big') for v in (len(packet), held, direction, 0, 0x00E15E3A, 1)) + packet[:held]
-    return b'btsnoop\0' + (1).to_bytes(4, 'big') + (1002).to_bytes(4, 'big') + b''.join(
-        [record(p, len(p)) for p in packets] + [record(p, max(1, len(p) - 7)) for p in packets])
+    """Each packet complete, and each truncated by seven octets."""
+    packets = [(int(packet[0] == 4), packet) for packet in packets]
+    return captures.made(packets) + captures.made(packets, cut=7)[16:]
 
 
 def test_keys_in_captures(bench):
@@ -298,8 +289,7 @@ def test_keys_in_captures(bench):
                             'page': ['decode', path, '--html', page]}.items():
         run = subprocess.run([BLETOOL, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
         outputs[name] = run.stdout + run.stderr
-    with open(page) as file:
-        outputs['page'] += file.read()
+    outputs['page'] += pathlib.Path(page).read_text()
     for name, text in outputs.items():
         assert len(text) > 100, f'{name}: nothing came'
         for line in text.splitlines():

@@ -1,14 +1,19 @@
 """Questions at a terminal: what a stranger can write into them, and whose answer is whose."""
-import json, os, pathlib, time
+import os, time
 
 import pytest
 
 from jelling.attributes import READ
-from jelling.child import Child, Terminal
+from jelling.child import Terminal
 from jelling.programs import EXAMPLES
 from attack.test_honest import PROFILE, SECRET
 from attack.test_screen import ESCAPES, FOREIGN, encoded, named
 from jelling.smp import YES_NO
+
+
+def is_clean(terminal):
+    found = FOREIGN.search(terminal.shown.replace('\r\n', '\n').replace('\r', ''))
+    assert not found, f'{found and found[0]!r} in {terminal.shown!r}'
 
 
 def test_prompt_of_an_app(bench):
@@ -23,15 +28,8 @@ def test_prompt_of_an_app(bench):
         app = bench.app('protected-reader', '180D', SECRET, state=f'app{number}', terminal=terminal)
         try:
             peer.wait(lambda: peer.pairings, 'pairing')
-            end = time.monotonic() + 20
-            while not terminal.shown.strip() and time.monotonic() < end:
-                try:
-                    terminal.wait_for('?', 0.3)
-                except AssertionError:
-                    pass
-            assert terminal.shown.strip(), 'nothing was asked'
-            found = FOREIGN.search(terminal.shown.replace('\r\n', '\n').replace('\r', ''))
-            assert not found, f'{found and found[0]!r} in {terminal.shown!r}'
+            terminal.wait_for('?')
+            is_clean(terminal)
         finally:
             app.end()
             terminal.close()
@@ -44,14 +42,11 @@ def test_prompt_of_the_tool(bench):
     peer = named(bench, raw)
     peer.pairing = {'io': YES_NO, 'mitm': True}
     terminal = Terminal()
-    tool = Child('pair', bench.command('pair', peer.address + '/random', '--io', 'yesno', '--mitm', json=False),
-                     bench.path('pair.err'), {**os.environ, 'XDG_STATE_HOME': bench.path('state')}, terminal)
-    bench.children.append(tool)
+    tool = bench.start('pair', peer.address + '/random', '--io', 'yesno', '--mitm', json=False, terminal=terminal)
     try:
         terminal.wait_for('?')
         time.sleep(0.2)
-        found = FOREIGN.search(terminal.shown.replace('\r\n', '\n').replace('\r', ''))
-        assert not found, f'{found and found[0]!r} in {terminal.shown!r}'
+        is_clean(terminal)
     finally:
         tool.end()
         terminal.close()
@@ -71,11 +66,7 @@ def ask_at_once(bench, tool):
 def test_typed_answer_to_the_right_question(bench):
     """Two pairings at once: one question at a time, each names its device, and a typed answer is for the one that is shown"""
     terminal = Terminal()
-    path = bench.path('profile.json')
-    pathlib.Path(path).write_text(json.dumps(PROFILE))
-    command = bench.command('serve', '--profile', path, '--io', 'yesno', '--mitm')
-    tool = Child('serve', command, bench.path('serve.err'), {**os.environ, 'XDG_STATE_HOME': bench.path('state')}, terminal)
-    bench.children.append(tool)
+    tool = bench.start('serve', '--profile', bench.profile(PROFILE), '--io', 'yesno', '--mitm', terminal=terminal)
     try:
         peers, pairings = ask_at_once(bench, tool)
         terminal.wait_for(peers[0].address)

@@ -1,5 +1,5 @@
 """What a stranger can put on a screen, into a column, into a line of JSON: names and descriptions."""
-import json, os, re, subprocess, time
+import json, re, subprocess, time
 
 from pytest import mark
 
@@ -36,7 +36,7 @@ def named(bench, raw, address='C0:00:00:00:00:66'):
 def output(bench, *arguments, json=False, status=0):
     """Everything that a run showed, standard output and error."""
     run = subprocess.run(bench.command(*arguments, json=json), stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
-                         env={**os.environ, 'XDG_STATE_HOME': bench.path('state')})
+                         env=bench.environment)
     if status is not None:
         assert run.returncode == status, f'exit status of {arguments}: {run.stderr[-300:]}'
     return (run.stdout + run.stderr).decode('utf-8')     # what is no UTF-8 fails here

@@ -1,67 +1,16 @@
 """Cases of several adapters, of one that goes away and comes back, and of one that hangs: the controllers are processes of their
 own, and between them and bled stands a line that can be cut or fall silent."""
-import glob, json, os, pathlib, select, signal, socket, subprocess, tempfile, threading, time
+import glob, json, os, pathlib, signal, socket, tempfile, threading, time
 
 from pytest import mark
 
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, Client, operator, alerted
-from jelling.programs import BLETOOL
-from jelling.client import is_listening
 from jelling import lab as bench
-
-
-class Line:
-    """What a host sends to `path` reaches `upstream`, and the answers come back; `mute` holds both, `cut` ends them."""
-
-    def __init__(self, path, upstream):
-        self.path, self.upstream = path, upstream
-        self.open, self.is_mute, self.is_closed = [], False, False
-        self.listen()
-
-    def listen(self):
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(self.path)
-        self.listener.listen()
-        threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()
-
-    def accept(self, listener):
-        while True:
-            try:
-                host, _ = listener.accept()
-            except OSError:
-                return
-            controller = socket.socket(socket.AF_UNIX)
-            controller.connect(self.upstream)
-            self.open += [host, controller]
-            threading.Thread(target=self.carry, args=[host, controller], daemon=True).start()
-
-    def carry(self, host, controller):
-        try:
-            while True:
-                for side in select.select([host, controller], [], [])[0]:
-                    data = side.recv(65536)
-                    if not data:
-                        return
-                    # What is said to an adapter that hangs is lost.
-                    if not self.is_mute:
-                        (controller if side is host else host).sendall(data)
-        except (OSError, ValueError):
-            pass
-        finally:
-            host.close()
-            controller.close()
-
-    def cut(self):
-        """The adapter is unplugged: nothing is there any more."""
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-        os.unlink(self.path)
-        for end in self.open:
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-        self.open = []
+from jelling.apps import sensor
+from jelling.client import is_listening
+from jelling.daemon import LIMIT, RELAY, AppClient, Daemon, Running, alerted, bletool, ended, operate, relay_manifest
+from jelling.measures import wake_ups
+from jelling.programs import BLETOOL
+from jelling.relay import Line
 
 
 class Adapters:
@@ -72,12 +21,7 @@ class Adapters:
         ends = [end.split(':', 1)[1] for end in self.lab.endpoints]
         self.lines = [Line(self.lab.path(f'line{number}'), ends[number]) for number in (0, 1)]
         self.addresses = [f'unix:{line.path}' for line in self.lines]
-        profile = self.lab.path('sensor.json')
-        pathlib.Path(profile).write_text(json.dumps({'services': [{'uuid': '180D', 'characteristics': [
-            {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '0040', 'notifyEvery': 0.2}]}]}))
-        sensor = self.lab.start('serve', '--profile', profile, '--name', 'Sensor', '--advertise', '180D',
-                                via=self.lab.endpoints[2])
-        sensor.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
+        self.lab.serving(sensor(), 'Sensor', '--advertise', '180D', via=self.lab.endpoints[2])
         return self
 
     def __exit__(self, *_):
@@ -95,8 +39,7 @@ def sees(path):
 def threads(daemon):
     names = []
     for path in glob.glob(f'/proc/{daemon.process.pid}/task/*/comm'):
-        with open(path) as file:
-            names.append(file.read().strip())
+        names.append(pathlib.Path(path).read_text().strip())
     return names
 
 
@@ -112,16 +55,14 @@ def test_two_adapters():
             assert sees(daemon.path) and sees(second)
             assert daemon.operate(list={}) == {}, 'the app belongs to the second adapter'
             operate(second, foreground=RELAY)
-            daemon.wait_for('the app has beats', lambda: len(daemon.told('beat')) > 1)
+            daemon.wait_told('beat', 2)
             air.lines[0].cut()
-            daemon.wait_for('the first is lost', lambda: 'no controller' in daemon.said())
-            beats = len(daemon.told('beat'))
-            daemon.wait_for('the app goes on', lambda: len(daemon.told('beat')) > beats + 2)
+            daemon.wait_said('no controller')
+            daemon.beats_more(count=3)
             states = {line['state'] for line in daemon.told('state')}
             assert states == {'poweredOn'}, states
             air.lines[0].listen()
-            daemon.wait_for('the first is back', lambda: bletool(
-                f'bled:{daemon.path}', 'lescan', '--name', 'Sensor', '--count', '1', '--duration', '30')[0] == 0)
+            daemon.wait_for('the first is back', lambda: sees(daemon.path))
             operate(second, quit=RELAY)
 
 
@@ -147,7 +88,7 @@ def test_operators_of_two_adapters():
                 return list(map(json.loads, of_all('--json', *words).splitlines()))
 
             # It goes to the folder through the first socket, and the second adapter reads it.
-            path = os.path.join(daemon.folder.name, 'relay.json')
+            path = daemon.place('relay.json')
             pathlib.Path(path).write_text(json.dumps(other))
             assert of_all('app', 'install', path) == ''
             places = lambda: {line['identifier']: (line['adapter'], line['place']) for line in told('app', 'list')}
@@ -156,7 +97,7 @@ def test_operators_of_two_adapters():
             assert places()['org.example.first'][0] == air.addresses[0], places()
             assert f'{RELAY}  notRunning  {air.addresses[1]}' in of_all('app', 'list')
             of_all('app', 'launch', RELAY)
-            daemon.wait_for('the app has beats', lambda: len(daemon.told('beat')) > 1)
+            daemon.wait_told('beat', 2)
             shown = told('app', 'show', RELAY)
             assert [(line['adapter'], line['place']) for line in shown] == [(air.addresses[1], 'foreground')], shown
             now = told('status')
@@ -189,18 +130,15 @@ def test_operators_of_two_adapters():
 
 def of_bled(daemon, *words):
     """bletool of a person who names no adapter."""
-    return subprocess.run([BLETOOL, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT,
-                          env={**os.environ, 'JELLING_SOCKET': daemon.path})
+    return ended(BLETOOL, *words, env={**os.environ, 'JELLING_SOCKET': daemon.path})
 
 
 def watch_both(daemon, second):
     """monitor shows and writes down the packets of both adapters."""
-    capture = os.path.join(daemon.folder.name, 'both.btsnoop')
-    watcher = subprocess.Popen([BLETOOL, '--json', '-w', capture, 'monitor'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True, env={**os.environ, 'JELLING_SOCKET': daemon.path})
+    capture = daemon.place('both.btsnoop')
     lines = []
-    threading.Thread(target=lambda: lines.extend(map(json.loads, watcher.stdout)), daemon=True).start()
-    try:
+    with Running([BLETOOL, '--json', '-w', capture, 'monitor'], env={**os.environ, 'JELLING_SOCKET': daemon.path}) as watcher:
+        threading.Thread(target=lambda: lines.extend(map(json.loads, watcher.stdout)), daemon=True).start()
         for path in daemon.path, second:
             daemon.wait_for('it watches', lambda: any(
                 client['kind'] == 'operator' and client['process'] == watcher.pid
@@ -209,28 +147,43 @@ def watch_both(daemon, second):
         daemon.wait_for('packets of both', lambda: {line['adapter'] for line in list(lines)} == {0, 1})
         watcher.send_signal(signal.SIGINT)
         assert watcher.wait(LIMIT) == 0
-    finally:
-        watcher.kill()
-        watcher.wait()
     _, out, said = bletool('sim', '--json', 'decode', capture)
     assert {json.loads(line)['adapter'] for line in out.splitlines()} == {0, 1}, said
+
+
+def preserved(daemon):
+    """The app has values, in the background."""
+    daemon.relays()
+    daemon.operate(background=RELAY)
+
+
+def killed(daemon):
+    """Both bled and the app."""
+    process = daemon.process_of(RELAY)
+    daemon.kill()
+    os.kill(process, signal.SIGKILL)
+
+
+def goes_on(air, daemon):
+    """The adapter is back, and the app is launched again."""
+    air.lines[0].listen()
+    daemon.wait_launched(RELAY)
+    daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
+    daemon.beats_more(count=2)
 
 
 def test_adapter_comes_back():
     """an adapter is unplugged under an app that runs and one that is preserved: what both wanted goes on when it is back"""
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
-        beats = lambda: len(daemon.told('beat'))
         states = lambda: [line['state'] for line in daemon.told('state') if line['role'] == 'central']
-        daemon.operate(foreground=RELAY)
-        daemon.wait_for('beats', lambda: beats() > 1)
+        daemon.relays()
         for round in range(1, 4):
-            before = beats()
             air.lines[0].cut()
             daemon.wait_for('resetting', lambda: states().count('resetting') == round)
             # A second or longer without it.
             time.sleep(0.5 * round)
             air.lines[0].listen()
-            daemon.wait_for('beats go on', lambda: beats() > before + 1)
+            daemon.beats_more(count=2)
         assert states() == ['poweredOn'] + 3 * ['resetting', 'poweredOn'], states()
         # The app does not run: the adapter goes and comes, and the next value launches the app.
         daemon.operate(background=RELAY)
@@ -239,54 +192,36 @@ def test_adapter_comes_back():
         daemon.wait_for('resetting', lambda: states().count('resetting') == 4)
         os.kill(process, signal.SIGKILL)
         daemon.wait_for('it has ended', lambda: daemon.process_of(RELAY) == 0)
-        air.lines[0].listen()
-        daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY))
-        daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
-        before = beats()
-        daemon.wait_for('beats go on', lambda: beats() > before + 1)
+        goes_on(air, daemon)
 
 
 def test_absent_at_the_start():
     """bled starts without its adapter: it says so, answers, and an app that was preserved is launched when the adapter is there"""
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
-        daemon.operate(foreground=RELAY)
-        daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
-        daemon.operate(background=RELAY)
-        process = daemon.process_of(RELAY)
-        daemon.kill()
-        os.kill(process, signal.SIGKILL)
+        preserved(daemon)
+        killed(daemon)
         air.lines[0].cut()
         daemon.start()
-        daemon.wait_for('it says so', lambda: 'no controller' in daemon.said())
+        daemon.wait_said('no controller')
         assert daemon.process_of(RELAY) == 0
         status, _, said = bletool(f'bled:{daemon.path}', 'lescan', '--count', '1', '--duration', '5')
         assert status != 0, said
-        air.lines[0].listen()
-        daemon.wait_for('it is launched', lambda: daemon.process_of(RELAY))
-        daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
-        beats = len(daemon.told('beat'))
-        daemon.wait_for('beats go on', lambda: len(daemon.told('beat')) > beats + 1)
+        goes_on(air, daemon)
 
 
 def test_several_from_one():
     """bled of one adapter is started with two: what was preserved with the first goes on, in whatever order they are named"""
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
-        daemon.operate(foreground=RELAY)
-        daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
-        daemon.operate(background=RELAY)
+        preserved(daemon)
         for adapters in air.addresses, air.addresses[::-1]:
-            process = daemon.process_of(RELAY)
-            daemon.kill()
-            os.kill(process, signal.SIGKILL)
+            killed(daemon)
             daemon.adapter, daemon.words = adapters[0], ['--adapter', adapters[1]]
             # It is the first adapter's app, whichever is named first.
             daemon.install(relay_manifest(adapter=air.addresses[0]))
-            beats = len(daemon.told('beat'))
             daemon.start()
-            daemon.wait_for('beats go on', lambda: len(daemon.told('beat')) > beats + 1)
+            daemon.beats_more(count=2)
             assert any(line['role'] == 'central' for line in daemon.told('willRestore')), daemon.said()
-            state = os.path.join(daemon.folder.name, 'state')
-            assert os.path.exists(os.path.join(state, 'apps')), 'the first adapter has lost its state'
+            assert os.path.exists(os.path.join(daemon.state, 'apps')), 'the first adapter has lost its state'
         operate(daemon.path + '.2', quit=RELAY)
 
 
@@ -295,7 +230,7 @@ def test_one_state_for_one_bled():
     with Daemon(apps=[relay_manifest()]) as daemon:
         words = daemon.arguments()
         words[words.index('--socket') + 1] += '.other'
-        second = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+        second = ended(*words)
         assert second.returncode != 0 and 'another bled uses' in second.stderr and '--state' in second.stderr, second
         assert daemon.operate(list={}), 'the first one has suffered'
         daemon.kill()
@@ -308,8 +243,7 @@ def test_adapter_hangs():
             adapter=air.addresses[0], words=['--adapter', air.addresses[1]], apps=[relay_manifest()]) as daemon:
         second = daemon.path + '.2'
         daemon.wait_for('the second socket', lambda: is_listening(second))
-        daemon.operate(foreground=RELAY)
-        daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
+        daemon.relays()
         air.lines[0].is_mute = True
         # A command that gets no answer.
         tool = daemon.connect()
@@ -321,16 +255,9 @@ def test_adapter_hangs():
         assert daemon.operate(list={})[RELAY].process
         answered = time.monotonic() - started
         assert sees(second), 'the other adapter is held up'
-        beats = len(daemon.told('beat'))
         air.lines[0].is_mute = False
-        daemon.wait_for('beats go on', lambda: len(daemon.told('beat')) > beats + 1)
+        daemon.beats_more(count=2)
         print(f'an operator was answered in {1000 * answered:.0f} ms')
-
-
-def operate(path, **request):
-    client = operator(path)
-    client.send(operator_request=request)
-    assert client.receive() is not None
 
 
 @mark.alone
@@ -338,41 +265,26 @@ def test_idle_apps():
     """ten idle apps, connected and with managers of both roles, wake bled not once in three seconds"""
     with bench.Lab('simulator', 2).open(peer=False) as lab:
         with Daemon(adapter=lab.endpoint) as daemon:
-            apps = [Client(daemon.path, LIMIT) for _ in range(10)]
-            for number, app in enumerate(apps):
-                app.send(hello={'version': 1, 'session': 2, 'app': {'identifier': 'idle%d' % number}})
-                app.send(app_request={'manager': 1, 'number': 1, 'create_central': {}})
-                app.send(app_request={'manager': 2, 'number': 2, 'create_peripheral': {}})
+            apps = [AppClient(daemon.path, f'idle{number}') for number in range(10)]
+            for app in apps:
+                app.ask(1, number=1, create_central={})
+                app.ask(2, number=2, create_peripheral={})
                 while app.receive().app_taken != 2:
                     pass
             # Answers of the controller may still come; nothing may come for ever.
             counts = []
             while len(counts) < 20 and counts[-1:] != [0]:
-                before = wake_ups(daemon)
+                before = wake_ups(daemon.process)
                 time.sleep(3)
-                counts.append(wake_ups(daemon) - before)
+                counts.append(wake_ups(daemon.process) - before)
             assert counts[-1] == 0, f'wake-ups in 3 s each: {counts}'
             print(f'wake-ups in 3 s each: {counts}; {daemon.resident_kilobytes()} kB resident')
 
 
-def wake_ups(daemon):
-    """How often threads of bled have waited for something and gone on."""
-    total = 0
-    for path in glob.glob(f'/proc/{daemon.process.pid}/task/*/status'):
-        with open(path) as file:
-            total += int(next(line for line in file if line.startswith('voluntary_ctxt_switches')).split()[1])
-    return total
-
-
 def test_scan_through_a_slow_bled():
     """the time of a scan begins when bled answers, also when that takes longer, as with a bled that its socket starts"""
-    class Slow(Line):
-        def carry(self, host, controller):
-            time.sleep(2)
-            super().carry(host, controller)
-
     with Daemon() as daemon, tempfile.TemporaryDirectory() as folder:
-        line = Slow(os.path.join(folder, 'slow.sock'), daemon.path)
+        line = Line(os.path.join(folder, 'slow.sock'), daemon.path, delay=2)
         status, _, words = bletool(f'bled:{line.path}', 'lescan', '--duration', '1')
         line.cut()
         assert status == 0, words

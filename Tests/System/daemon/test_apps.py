@@ -1,8 +1,9 @@
 """Samples for Core Bluetooth through `bled`: several at once, their processes, their manifests, and ones that mean harm."""
-import json, os, signal, socket, subprocess, tempfile, time
+import os, signal, socket, tempfile, time
 
 from jelling import floods
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, AppClient, Client, octets, Running, PYTHON3
+from jelling.daemon import (
+    LIMIT, PYTHON3, RELAY, AppClient, Client, Daemon, Running, bletool, grows_less_than, octets, relay_manifest, state_of)
 from jelling.programs import BLED
 
 
@@ -11,8 +12,7 @@ def test_two_apps():
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as one, daemon.app('heart-rate-central', '8') as two:
         one.wait_for('beat', 2)
         two.wait_for('beat', 2)
-        status, out, said = bletool(f'bled:{daemon.path}', '--json', 'gatt', 'C0:DE:00:00:00:01/random', 'read', '2A38')
-        assert status == 0, said
+        daemon.tool('gatt', 'C0:DE:00:00:00:01/random', 'read', '2A38')
         one.process.kill()
         two.wait_for('disconnected')
         assert two.process.wait(LIMIT) == 0 and len(two.events('beat')) >= 8, two.lines
@@ -39,36 +39,29 @@ def test_app_outlives_bled():
 def test_life_of_a_process():
     """an installed app is launched, really stopped, woken for each value, launched again when it was killed, not after a force quit"""
     with Daemon(apps=[relay_manifest()]) as daemon:
-        beats = lambda: len(daemon.told('beat'))
-        daemon.operate(foreground=RELAY)
-        daemon.wait_for('two beats in the foreground', lambda: beats() >= 2)
-        process = daemon.process_of(RELAY)
+        process = daemon.relays()
         assert state_of(process) != 'T', 'stopped in the foreground'
         daemon.suspend(RELAY)
         # Stopped, and yet it hears of each value (SPEC BGX-2, BGX-4).
-        daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
+        daemon.wait_stopped(process)
         for _ in range(3):
-            before = beats()
-            daemon.wait_for('a beat wakes it', lambda: beats() > before)
-            daemon.wait_for('it is stopped again', lambda: state_of(process) == 'T')
+            daemon.beats_more('a beat wakes it')
+            daemon.wait_stopped(process)
         # Killed while it is stopped: the next value launches it again (SPEC SPR-5, SPR-30, SPR-31, SPR-35).
         os.kill(process, signal.SIGKILL)
-        daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY) not in (0, process))
-        process = daemon.process_of(RELAY)
+        process = daemon.wait_launched(RELAY, process)
         daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
         assert f'as process {process} for sensor, relay' in daemon.said(), daemon.said()[-2000:]
-        before = beats()
-        daemon.wait_for('a beat after the relaunch', lambda: beats() > before)
+        daemon.beats_more('a beat after the relaunch')
         # bled is killed while the app is stopped: the next one finds it, and it goes on as the same process. A value may wake it
         # at the moment of the kill: then once more.
         was_stopped = False
         for _ in range(20):
-            daemon.wait_for('it is stopped after the relaunch', lambda: state_of(process) == 'T')
+            daemon.wait_stopped(process)
             daemon.kill()
             was_stopped = state_of(process) == 'T'
-            before = beats()
             daemon.start()
-            daemon.wait_for('it goes on with the new bled', lambda: beats() > before)
+            daemon.beats_more('it goes on with the new bled')
             daemon.wait_for('it is the same process', lambda: daemon.process_of(RELAY) == process)
             if was_stopped:
                 break
@@ -83,24 +76,17 @@ def test_life_of_a_process():
 def test_place_outlives_bled():
     """an app that an operator has launched into the foreground is there after bled was ended or killed, and so is one in the background"""
     with Daemon(apps=[relay_manifest()]) as daemon:
-        beats = lambda: len(daemon.told('beat'))
-
         def place():
-            status, out, said = bletool(f'bled:{daemon.path}', '--json', 'app', 'list')
-            assert status == 0, said
-            return json.loads(out)['place']
+            return daemon.lines('app', 'list')[0]['place']
 
         def ends(by):
             daemon.process.send_signal(by)
             assert daemon.process.wait(LIMIT) == (0 if by == signal.SIGTERM else -by)
             daemon.start()
-            before = beats()
             # An app that is not in front is stopped two seconds after it has come back.
-            daemon.wait_for('beats go on', lambda: beats() > before + 4)
+            daemon.beats_more(count=5)
 
-        daemon.operate(foreground=RELAY)
-        daemon.wait_for('two beats in the foreground', lambda: beats() >= 2)
-        process = daemon.process_of(RELAY)
+        process = daemon.relays()
         for by in signal.SIGKILL, signal.SIGTERM, signal.SIGKILL:
             ends(by)
             assert (place(), daemon.process_of(RELAY)) == ('foreground', process), (by, place(), daemon.said()[-1500:])
@@ -116,24 +102,19 @@ def test_place_outlives_bled():
 def test_operators_verbs():
     """bletool app lists, launches, suspends and quits an installed app; what is not installed is refused in words"""
     with Daemon(apps=[relay_manifest()]) as daemon:
-        transport = f'bled:{daemon.path}'
-
         def listed():
-            status, out, said = bletool(transport, '--json', 'app', 'list')
-            assert status == 0, said
-            return {key: value for key, value in json.loads(out).items() if key not in ('time', 'adapter')}
+            return {key: value for key, value in daemon.lines('app', 'list')[0].items() if key not in ('time', 'adapter')}
 
         assert listed() == {'event': 'app', 'identifier': RELAY, 'place': 'notRunning', 'process': None,
                             'user': os.geteuid(), 'backgroundModes': ['bluetooth-central', 'bluetooth-peripheral']}
-        assert bletool(transport, 'app', 'launch', RELAY)[0] == 0
+        daemon.tool('app', 'launch', RELAY)
         daemon.wait_for('it is in front', lambda: listed()['place'] == 'foreground')
-        assert bletool(transport, 'app', 'background', RELAY)[0] == 0
-        assert bletool(transport, 'app', 'suspend', RELAY)[0] == 0
+        daemon.tool('app', 'background', RELAY)
+        daemon.tool('app', 'suspend', RELAY)
         daemon.wait_for('it is stopped', lambda: state_of(listed()['process'] or 0) == 'T')
-        assert bletool(transport, 'app', 'quit', RELAY)[0] == 0
+        daemon.tool('app', 'quit', RELAY)
         daemon.wait_for('it is gone', lambda: listed()['process'] is None)
-        status, _, said = bletool(transport, 'app', 'launch', 'org.example.unknown')
-        assert status == 1 and 'no app ‘org.example.unknown’ is installed' in said, (status, said)
+        assert 'no app ‘org.example.unknown’ is installed' in daemon.tool('app', 'launch', 'org.example.unknown', status=1)
         status, _, said = bletool('sim', 'app', 'list')
         assert status == 2 and '-t bled' in said, (status, said)
 
@@ -151,13 +132,12 @@ def test_service_manager():
         # The program becomes bled: LISTEN_PID is its number.
         become = (f'import os; os.dup2({listener.fileno()}, 3); os.environ["LISTEN_PID"] = str(os.getpid()); '
                   f'os.execv("{BLED}", ["bled", "--adapter", "sim", "--socket", "{path}"])')
-        with Running([PYTHON3, '-c', become], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[listener.fileno()], env={
+        with Running([PYTHON3, '-c', become], pass_fds=[listener.fileno()], env={
                 **os.environ, 'LISTEN_FDS': '1', 'NOTIFY_SOCKET': os.path.join(folder, 'notify'), 'WATCHDOG_USEC': '200000'}) as process:
             said = [manager.recv(100).decode()]
             while 'READY=1' not in said or said.count('WATCHDOG=1') < 4:
                 said.append(manager.recv(100).decode())
-            client = Client(path, LIMIT)
-            assert client.greet().HasField('welcome')
+            Client(path).greeted()
             process.send_signal(signal.SIGTERM)
             while said[-1] != 'STOPPING=1':
                 said.append(manager.recv(100).decode())
@@ -168,8 +148,7 @@ def test_service_manager():
 def test_refused_roles():
     """an app is not let have a manager of a role that its manifest does not name; the other one works"""
     with Daemon(apps=[relay_manifest(roles=['central'])]) as daemon:
-        daemon.operate(foreground=RELAY)
-        daemon.wait_for('the central works', lambda: daemon.told('beat'))
+        daemon.relays(1)
         states = [line['state'] for line in daemon.told('state') if line['role'] != 'central']
         assert states and set(states) == {'unauthorized'}, states
 
@@ -197,29 +176,26 @@ def test_hostile_apps():
 
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
         victim.wait_for('beat', 2)
-        before = daemon.own_kilobytes()
-        garbage = AppClient(daemon.path, 'garbage')
-        garbage.socket.sendall(b'\x03\0\0\0\xff\xff\xff')
-        assert refusal(garbage) == 2
-        tool = AppClient(daemon.path, 'tool')
-        tool.request(scan={'is_active': True})
-        assert refusal(tool) == 2
-        half = AppClient(daemon.path, 'half')
-        half.socket.sendall(b'\xff\0\0\0\x1a')
-        many = AppClient(daemon.path, 'many')
-        for number in range(17):
-            many.send(app_request={'manager': number + 1, 'create_central': {}})
-        assert refusal(many) == 10
-        # What it asks for is answered, and it never reads.
-        stuck = AppClient(daemon.path, 'stuck')
-        stuck.send(app_request={'manager': 1, 'create_central': {}})
-        count, _ = floods.fill(stuck, lambda number: octets(app_request={'manager': 1, 'number': number, 'stop_scan': {}}))
-        assert count < 1_000_000, 'it could flood without end'
-        victim.wait_for_more('beat', 2)
-        more = daemon.own_kilobytes() - before
-        assert more < 32 * 1024, f'{more} kB more than before'
-        half.socket.close()
-        print(f'{more} kB more than before')
+        with grows_less_than(daemon, 32):
+            garbage = AppClient(daemon.path, 'garbage')
+            garbage.socket.sendall(b'\x03\0\0\0\xff\xff\xff')
+            assert refusal(garbage) == 2
+            tool = AppClient(daemon.path, 'tool')
+            tool.request(scan={'is_active': True})
+            assert refusal(tool) == 2
+            half = AppClient(daemon.path, 'half')
+            half.socket.sendall(b'\xff\0\0\0\x1a')
+            many = AppClient(daemon.path, 'many')
+            for number in range(17):
+                many.send(app_request={'manager': number + 1, 'create_central': {}})
+            assert refusal(many) == 10
+            # What it asks for is answered, and it never reads.
+            stuck = AppClient(daemon.path, 'stuck')
+            stuck.send(app_request={'manager': 1, 'create_central': {}})
+            count, _ = floods.fill(stuck, lambda number: octets(app_request={'manager': 1, 'number': number, 'stop_scan': {}}))
+            assert count < 1_000_000, 'it could flood without end'
+            victim.wait_for_more('beat', 2)
+            half.socket.close()
 
 
 def test_memory():
@@ -230,7 +206,7 @@ def test_memory():
         before = daemon.processor_seconds()
         time.sleep(2)
         used = daemon.processor_seconds() - before
-        assert all(client.end(client.request(cancel={'operation': 99})) for client in clients)
+        assert all(client.done(cancel={'operation': 99}) for client in clients)
         # What is not optimised takes more, but not for each connection.
         more = daemon.own_kilobytes() - alone
         assert more < 16 * 1024, f'{more} kB more than before'

@@ -1,11 +1,13 @@
 """A real bled under messages that are mutated from real ones, in sessions of all three kinds at once, beside an app that is told
 everything as if nothing else were there."""
-import contextlib, json, os, pathlib, random, select, signal, socket, subprocess, tempfile, threading, time
+import contextlib, json, os, pathlib, random, signal, subprocess, tempfile, threading, time
 
 from jelling import options
-from jelling.daemon import Daemon, LIMIT
+from jelling.child import Child, Running
+from jelling.client import varint
+from jelling.daemon import LIMIT, Client, Daemon, messages, octets
 from jelling.programs import BLETOOL, EXAMPLES
-from jelling.client import Client, decode, encode, varint
+from jelling.relay import Line
 
 # A short run takes some seconds.
 FEW = 6_000
@@ -13,11 +15,9 @@ SEED = 14
 # Messages in one write, and in one session.
 BURST, SESSION = 32, 640
 # Names of the apps that it may be: each stays known to the daemon.
-NAMES = [b'org.example.fuzz%d' % number for number in range(8)]
+NAMES = [f'org.example.fuzz{number}' for number in range(8)]
 NUMBERS = [0, 1, 2, 3, 7, 127, 128, 255, 256, 0x7FFF, 0xFFFF, 0x10000, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 63, (1 << 64) - 1]
-TOOL, APP, OPERATOR = 1, 2, 3
-# REASON_SILENT of a refusal.
-SILENT = 7
+TOOL, APP, OPERATOR = messages.SESSION_KIND_TOOL, messages.SESSION_KIND_APP, messages.SESSION_KIND_OPERATOR
 
 
 def count():
@@ -26,48 +26,18 @@ def count():
 
 # Real messages
 
-class Tap:
-    """A socket in front of the daemon's, which keeps what programs send."""
-
-    def __init__(self, path, daemon):
-        self.daemon, self.streams, self.listener = daemon, [], socket.socket(socket.AF_UNIX)
-        self.listener.bind(path)
-        self.listener.listen()
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                program, _ = self.listener.accept()
-                daemon = socket.socket(socket.AF_UNIX)
-                daemon.connect(self.daemon)
-                kept = bytearray()
-                self.streams.append(kept)
-                threading.Thread(target=self.carry, args=(program, daemon, kept), daemon=True).start()
-
-    def carry(self, program, daemon, kept):
-        with contextlib.suppress(OSError), program, daemon:
-            while True:
-                for side in select.select([program, daemon], [], [])[0]:
-                    data = side.recv(65536)
-                    if not data:
-                        return
-                    if side is program:
-                        kept += data
-                    (daemon if side is program else program).sendall(data)
-
-    def messages(self):
-        """By kind of session, each once."""
-        found = {TOOL: {}, APP: {}, OPERATOR: {}}
-        for stream in map(bytes, list(self.streams)):
-            kind, place = None, 0
-            while place + 4 <= len(stream) and place + 4 + (length := int.from_bytes(stream[place:place + 4], 'little')) <= len(stream):
-                message, place = stream[place + 4:place + 4 + length], place + 4 + length
-                if kind is None:
-                    kind = decode(decode(message)[1][0])[2][0]
-                else:
-                    found[kind][message] = None
-        return {kind: list(messages) for kind, messages in found.items()}
+def kept(line):
+    """The messages that programs have sent, by kind of session, each once."""
+    found = {TOOL: {}, APP: {}, OPERATOR: {}}
+    for stream in map(bytes, list(line.streams)):
+        kind, place = None, 0
+        while place + 4 <= len(stream) and place + 4 + (length := int.from_bytes(stream[place:place + 4], 'little')) <= len(stream):
+            message, place = stream[place + 4:place + 4 + length], place + 4 + length
+            if kind is None:
+                kind = messages.FromClient.FromString(message).hello.session
+            else:
+                found[kind][message] = None
+    return {kind: list(messages) for kind, messages in found.items()}
 
 
 # Of the simulator: programs that name it by its address share a link.
@@ -83,42 +53,38 @@ COMMANDS = [('gatt', HEART, 'discover'), ('gatt', HEART, 'subscribe', '2A37', '-
 def recorded(daemon):
     """What bletool and the samples for Core Bluetooth say, of each kind; and what the generator adds, as the tools do not."""
     with tempfile.TemporaryDirectory() as folder:
-        tap = Tap(path := os.path.join(folder, 'tap'), daemon.path)
+        tap = Line(path := os.path.join(folder, 'tap'), daemon.path)
         pathlib.Path(profile := os.path.join(folder, 'profile.json')).write_text(json.dumps(PROFILE))
-        quiet = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}
-        for process in [subprocess.Popen([BLETOOL, '-t', f'bled:{path}', *words], **quiet) for words in COMMANDS]:
+        for process in [Running([BLETOOL, '-t', f'bled:{path}', *words], stdout=subprocess.DEVNULL) for words in COMMANDS]:
             process.wait(LIMIT)
-        serving(daemon, [BLETOOL, '-t', f'bled:{path}', '--json', 'serve', '--profile', profile, '--name', 'Fuzz', '--advertise',
-                         'FFF0'], folder, ['advertising'])
+        serving([BLETOOL, '-t', f'bled:{path}', '--json', 'serve', '--profile', profile, '--name', 'Fuzz', '--advertise', 'FFF0'],
+                folder, ['advertising'])
         # Both roles, with restore identifiers.
-        serving(daemon, [os.path.join(EXAMPLES, 'heart-rate-relay')], folder, ['beat', 'advertising'], JELLING_SOCKET=path)
-        messages = tap.messages()
-        tap.listener.close()
-    manager = {1: 90, 2: 5}
-    messages[APP] += [encode({3: {**manager, **request}}) for request in (
-        {5: {}}, {7: {}}, {9: bytes(16)}, {11: {1: 1, 2: bytes(16)}}, {12: {1: 1, 2: b'\x18\x0d'}}, {13: {2: b'\x18\x0d'}}, {18: {}},
-        {20: {}}, {21: {1: 1, 3: b'x'}}, {23: {1: bytes(16), 2: 1}}, {24: 1}, {25: 0x80})]
-    messages[APP] += [encode({5: {1: place}}) for place in (1, 2, 3)] + [encode({6: {1: 1, 2: {1: 3, 2: 1}}})]
-    messages[OPERATOR] += [encode({8: {number: NAMES[0]}}) for number in range(2, 7)]
-    assert min(map(len, messages.values())) >= 3, {kind: len(found) for kind, found in messages.items()}
-    return messages
+        serving([os.path.join(EXAMPLES, 'heart-rate-relay')], folder, ['beat', 'advertising'], JELLING_SOCKET=path)
+        seeds = kept(tap)
+        tap.cut()
+    peer, service = bytes(16), b'\x18\x0d'
+    seeds[APP] += [octets(app_request={'manager': 90, 'number': 5, **request}) for request in (
+        {'release': {}}, {'stop_scan': {}}, {'cancel_connection': peer}, {'retrieve_peripherals': {'query': 1, 'peers': [peer]}},
+        {'retrieve_connected': {'query': 1, 'services': [service]}}, {'connection_events': {'services': [service]}},
+        {'remove_all_services': {}}, {'stop_advertising': {}}, {'respond': {'request': 1, 'value': b'x'}},
+        {'set_latency': {'central': peer, 'latency': 1}}, {'publish_channel': True}, {'unpublish_channel': 0x80})]
+    seeds[APP] += [octets(app_move={'to': place}) for place in (1, 2, 3)]
+    seeds[APP] += [octets(app_pairing={'asks_somebody': True, 'options': {'io_capability': 3, 'is_bonding': True}})]
+    seeds[OPERATOR] += [octets(operator_request={kind: NAMES[0]}) for kind in ('foreground', 'background', 'suspend', 'quit')]
+    assert min(map(len, seeds.values())) >= 3, {kind: len(found) for kind, found in seeds.items()}
+    return seeds
 
 
-def serving(daemon, command, folder, events, **environment):
+def serving(command, folder, events, **environment):
     """Runs a program that does not end by itself until it has said all this."""
-    with open(os.path.join(folder, 'said'), 'w+') as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**os.environ, **environment})
-
-        def said():
-            return pathlib.Path(output.name).read_text()
-        try:
-            daemon.wait_for(f'{command[0]} says {events}', lambda: all(f'"{event}"' in said() for event in events))
-        except AssertionError as error:
-            raise AssertionError(f'{error}; {said()}') from None
-        finally:
-            # SIGINT may be ignored, where a shell has started this beside others.
-            process.terminate()
-            process.wait(LIMIT)
+    program = Child(command[0], command, os.path.join(folder, 'said'), {**os.environ, **environment})
+    try:
+        for event in events:
+            program.wait_event(event, LIMIT)
+    finally:
+        # SIGINT may be ignored, where a shell has started this beside others.
+        program.end()
 
 
 # Mutations
@@ -267,18 +233,18 @@ class Fuzzer:
         self.sessions += 1
         client = Client(self.path, LIMIT)
         with contextlib.closing(client.socket):
-            app = {3: {1: self.rng.choice(NAMES)}} if self.kind == APP else {}
+            app = {'app': {'identifier': self.rng.choice(NAMES)}} if self.kind == APP else {}
             try:
-                client.send({1: {1: 1, 2: self.kind, **app}})
+                client.send(hello={'version': 1, 'session': self.kind, **app})
                 welcome = client.receive()
             except (BrokenPipeError, ConnectionResetError):
                 welcome = None
-            if not welcome or 2 in welcome and decode(welcome[2][0])[1] == [SILENT]:
+            if not welcome or welcome.refusal.reason == messages.Refusal.REASON_SILENT:
                 # The machine was so busy that the greeting came too late.
                 self.late += 1
                 assert self.late < 1000, f'not welcome: {welcome}'
                 return
-            assert 2 not in welcome, f'not welcome: {welcome}'
+            assert not welcome.HasField('refusal'), f'not welcome: {welcome}'
             self.generator.number = 0
             for _ in range(SESSION // BURST):
                 if not self.burst(client, BURST):
@@ -318,16 +284,16 @@ class Fuzzer:
         if self.kind == TOOL:
             self.mark = self.generator.number = self.generator.number + 1
             # Cancels what does not exist.
-            return encode({2: {1: self.mark, 5: {1: 1 << 40}}})
+            return octets(request={'operation': self.mark, 'cancel': {'operation': 1 << 40}})
         self.mark = (1 << 62) + self.rng.getrandbits(40)
-        return encode({3: {1: 999_999, 2: self.mark, 7: {}}} if self.kind == APP else {8: {11: b'marker %d' % self.mark}})
+        if self.kind == APP:
+            return octets(app_request={'manager': 999_999, 'number': self.mark, 'stop_scan': {}})
+        return octets(operator_request={'show': f'marker {self.mark}'})
 
     def answers(self, message, mark):
         if self.kind == TOOL:
-            return 3 in message and decode(message[3][0])[1][0] == mark
-        if self.kind == APP:
-            return message.get(18) == [mark]
-        return b'marker %d' % mark in message.get(21, [b''])[0]
+            return message.completed.operation == mark
+        return message.app_taken == mark if self.kind == APP else f'marker {mark}' in str(message.operator_answer)
 
 
 def fuzz(path, seeds, wanted):

@@ -1,8 +1,8 @@
 """Cases that kill bled and its apps at random moments, under traffic in both roles, with peers that are not ours: Bumble's
 controllers, a sensor that notifies ten times a second, and a bonded central that has subscribed once."""
-import collections, json, os, pathlib, random, signal, socket, threading, time
+import collections, os, pathlib, random, signal, socket, threading, time
 
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of
+from jelling.daemon import LIMIT, RELAY, Daemon, relay_manifest, state_of
 from jelling import lab as bench, options
 from interop.test_kill import Preserved
 from jelling.relay import Relay
@@ -88,8 +88,7 @@ class Air:
         address, sensor = 'F2:F1:F0:00:00:22', self.lab.peer
         other = self.lab.start_peer('--address', address, '--name', 'Other')
         self.lab.peer = sensor
-        code, _, said = bletool(f'bled:{daemon.path}', 'pair', f'{address}/random')
-        assert code == 0, said
+        daemon.tool('pair', f'{address}/random')
         other.end()
 
     def restart_sensor(self):
@@ -101,10 +100,7 @@ class Air:
         return self.kind != 'btvirt'
 
     def start_central(self):
-        self.central = bench.Child('bonded_central.py', [
-            bench.PYTHON, f'{bench.PEER_SCRIPTS}/bonded_central.py', self.lab.endpoints[2], '--keystore',
-            self.lab.path('keys.json')], self.lab.path('central.err'))
-        self.lab.children.append(self.central)
+        self.central = self.lab.bumble('bonded_central', self.lab.endpoints[2], '--keystore', self.lab.path('keys.json'), is_ready=False)
         return self.central
 
     def __exit__(self, *_):
@@ -126,19 +122,18 @@ class Bench:
 
     def __init__(self, air, daemon):
         self.air, self.daemon, self.chance = air, daemon, random.Random(SEED)
-        self.state = os.path.join(daemon.folder.name, 'state')
+        self.state = daemon.state
         self.counts = collections.Counter()
 
     def begin(self):
         daemon, air = self.daemon, self.air
         if not air.has_central:
             air.make_bond(daemon)
-        daemon.operate(foreground=RELAY)
-        daemon.wait_for('the relay hears the sensor', lambda: daemon.told('beat'))
-        daemon.wait_for('it advertises', lambda: daemon.told('advertising'))
+        daemon.relays(1)
+        daemon.wait_told('advertising')
         if air.has_central:
-            air.start_central().wait_for(lambda line: line.get('event') == 'subscribed', 'subscribed', LIMIT)
-            air.central.wait_for(lambda line: line.get('event') == 'value', 'a value', LIMIT)
+            air.start_central().wait_event('subscribed', LIMIT)
+            air.central.wait_event('value', LIMIT)
         # In the background, and stopped whenever nothing is to be done.
         daemon.operate(background=RELAY)
         self.bonds = self.read_bonds()
@@ -212,9 +207,7 @@ class Bench:
         now, links = time.monotonic(), len(self.air.told('connected'))
         if links > len(self.air.told('disconnected')) and now > self.asked + 10:
             self.asked = now
-            code, out, said = bletool(f'bled:{self.daemon.path}', '--json', 'status')
-            assert code == 0, said
-            found = [link for adapter in json.loads(out)['adapters'] for link in adapter['links'] if link['role'] == 'peripheral']
+            found = [link for link in self.daemon.links() if link['role'] == 'peripheral']
             if not found and links == len(self.air.told('connected')) > len(self.air.told('disconnected')):
                 self.counts['dead links of the central'] += 1
                 self.air.central.process.send_signal(signal.SIGUSR1)
@@ -276,7 +269,7 @@ def kill(kind, rounds):
 
 def test_kills_of_apps():
     """an app is killed at random moments under traffic in both roles: it is launched again and restored, and nothing is lost"""
-    with Air() as air, Daemon(apps=[relay_manifest()], adapter=air.lab.endpoint) as daemon:
+    with Air() as air, Daemon(apps=[relay_manifest()], adapter=air.endpoint) as daemon:
         bench_of = Bench(air, daemon)
         bench_of.begin()
         counts, rounds = bench_of.counts, times()
@@ -303,7 +296,7 @@ def test_kills_of_apps():
                 daemon.wait_for('the app runs', lambda: daemon.operate(list={})[RELAY].is_connected)
                 daemon.operate(background=RELAY)
             else:
-                daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY) not in (0, process))
+                daemon.wait_launched(RELAY, process)
         bench_of.whole()
         bench_of.said_nothing_bad()
         counts['restored'] = sum(line['role'] == 'central' for line in daemon.told('willRestore'))

@@ -1,39 +1,11 @@
 """Cases of limits: of a manifest (memory, time in the background, pairing), and of what one app may have."""
-import json, os, pathlib, subprocess, sys
+import os
 
-from jelling.daemon import Daemon, state_of, Running
-from jelling.programs import EXAMPLES, LIBRARY
-from jelling import lab as bench
+from jelling.apps import Air, acting, actor, launch, leave, told, wait_for
+from jelling.daemon import Daemon, Running, state_of
+from jelling.programs import EXAMPLES
 
-ACTOR = os.path.join(LIBRARY, 'actor.py')
 OUT_OF_SPACE = ['CBError', 4]
-BACKGROUND = ['bluetooth-central', 'bluetooth-peripheral']
-
-
-def actor(name, wish, modes=BACKGROUND, **more):
-    """A manifest whose app does what `wish` says (actor.py)."""
-    return {'BundleIdentifier': name, 'UIBackgroundModes': modes, 'command': [sys.executable, ACTOR, json.dumps(wish)], **more}
-
-
-def launch(daemon, *names):
-    for name in names:
-        daemon.operate(foreground=name)
-
-
-def leave(daemon, *names):
-    """To the background, and suspended."""
-    for name in names:
-        daemon.suspend(name)
-
-
-def told(daemon, name, event=None, process=None):
-    """What an actor has printed, in order."""
-    return [line for line in daemon.events() if line.get('app') == name and event in (None, line['event'])
-            and process in (None, line['process'])]
-
-
-def wait_for(daemon, name, event, count=1):
-    daemon.wait_for(f'{count} × {event} of {name}', lambda: len(told(daemon, name, event)) >= count)
 
 
 def test_wake_limit():
@@ -48,7 +20,7 @@ def test_wake_limit():
         for strikes in 1, 2:
             wait_for(daemon, name, 'expiring', strikes)
             assert daemon.operate(list={})[name].strikes == strikes
-            daemon.wait_for('it is stopped', lambda: state_of(first) == 'T')
+            daemon.wait_stopped(first)
         daemon.wait_for('it is ended', lambda: state_of(first) == 'Z')
         daemon.wait_for('the next value launches it', lambda: told(daemon, name, 'willRestore'))
         restored, = told(daemon, name, 'willRestore')[0]['peripherals']
@@ -65,9 +37,8 @@ def test_memory_limit():
         launch(daemon, 'org.example.free', 'org.example.small')
         wait_for(daemon, 'org.example.free', 'allocated')
         wait_for(daemon, 'org.example.small', 'refused')
-        with Running(
-            [sys.executable, ACTOR, json.dumps(wish)], stdin=subprocess.DEVNULL, stdout=daemon.log,
-            env={**os.environ, 'JELLING_SOCKET': daemon.path, 'JELLING_APP': 'org.example.own'}) as process:
+        with Running(acting(wish), stdout=daemon.log, stderr=None, env={
+                **os.environ, **apps[2]['environment'], 'JELLING_SOCKET': daemon.path, 'JELLING_APP': 'org.example.own'}) as process:
             wait_for(daemon, 'org.example.own', 'refused')
             assert daemon.process_of('org.example.own') == process.pid
         assert not told(daemon, 'org.example.small', 'allocated') and not told(daemon, 'org.example.own', 'allocated')
@@ -83,27 +54,22 @@ def test_pairing_is_denied():
     reader = [os.path.join(EXAMPLES, 'protected-reader'), '180D', SECRET]
     apps = [{'BundleIdentifier': f'org.example.{name}', 'command': reader, 'mayPair': name == 'allowed'}
             for name in ('denied', 'allowed')]
-    with bench.Lab('simulator', 2).open(peer=False) as lab:
-        profile = lab.path('protected.json')
-        pathlib.Path(profile).write_text(json.dumps(PROTECTED))
-        server = lab.start('serve', '--profile', profile, '--name', 'Vault', '--advertise', '180D', via=lab.endpoints[1])
-        server.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
-        with Daemon(adapter=lab.endpoint, apps=apps) as daemon:
-            def run(name):
-                daemon.wait_for('the one before has ended', lambda: not any(
-                    daemon.process_of(f'org.example.{other}') for other in ('denied', 'allowed')))
-                before = len(daemon.told('disconnected'))
-                launch(daemon, f'org.example.{name}')
-                daemon.wait_for(f'the end of {name}', lambda: len(daemon.told('disconnected')) > before)
+    with Air(profile=PROTECTED, name='Vault', comes=True) as air, Daemon(adapter=air.endpoint, apps=apps) as daemon:
+        def run(name):
+            daemon.wait_for('the one before has ended', lambda: not any(
+                daemon.process_of(f'org.example.{other}') for other in ('denied', 'allowed')))
+            before = len(daemon.told('disconnected'))
+            launch(daemon, f'org.example.{name}')
+            daemon.wait_for(f'the end of {name}', lambda: len(daemon.told('disconnected')) > before)
 
-            run('denied')
-            refused, = daemon.told('refused')
-            # Insufficient Authentication or Encryption.
-            assert refused['code'] in ('5', '15') and not daemon.told('value'), daemon.events()
-            run('allowed')
-            assert len(daemon.told('value')) == 1, daemon.events()
-            run('denied')
-            assert len(daemon.told('value')) == 2 and len(daemon.told('refused')) == 1, daemon.events()
+        run('denied')
+        refused, = daemon.told('refused')
+        # Insufficient Authentication or Encryption.
+        assert refused['code'] in ('5', '15') and not daemon.told('value'), daemon.events()
+        run('allowed')
+        assert len(daemon.told('value')) == 1, daemon.events()
+        run('denied')
+        assert len(daemon.told('value')) == 2 and len(daemon.told('refused')) == 1, daemon.events()
 
 
 def test_limits_of_an_app():

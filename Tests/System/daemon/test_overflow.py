@@ -1,12 +1,11 @@
 """The overflow area of apps that share bled: one mask of all of them, read by Bumble, which computes the bits itself, and by another
 app on a controller of its own."""
-import os, signal, subprocess, time
+import os, signal, time
 
-from jelling.daemon import LIMIT
-from jelling.programs import BLETOOL, EXAMPLES
-from daemon.test_limits import actor, launch, leave, told, wait_for
-from daemon.test_settings import Configured
 from jelling import lab as bench
+from jelling.apps import actor, launch, leave, told, wait_for
+from jelling.daemon import LIMIT, Daemon, ended
+from jelling.programs import EXAMPLES
 from interop import test_overflow as air
 
 ONE, TWO, THREE, FOUR = (f'org.example.{name}' for name in ('one', 'two', 'three', 'four'))
@@ -50,24 +49,19 @@ def joined(kind):
     with bench.Lab(kind, 3).open(peer=False) as lab:
         lab.every_link_ends_by_us = False
         apps = [advertiser(ONE), advertiser(TWO), advertiser(THREE, overflow='off'), advertiser(FOUR, {'overflow': 'off'})]
-        with Configured({}, adapter=lab.endpoint, apps=apps) as daemon:
+        with Daemon(settings={}, adapter=lab.endpoint, apps=apps) as daemon:
             begin(daemon, ONE, TWO, THREE, FOUR)
             # A tool asks for nothing of it, also in the background.
-            tool = subprocess.Popen([BLETOOL, '-t', f'bled:{daemon.path}', 'advertise', '--background', '--service', OF_TOOL],
-                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            hashed(lab, ONE, TWO)
-            found = air.search(lab, SERVICES[TWO])
-            line = found.wait_event('discovered')[0]
-            assert (line['visible'], line['hashed'], line['name']) == ('', SERVICES[TWO], ''), line
-            found.end(signal.SIGKILL)
-            air.finds_nothing(lab, SERVICES[THREE], SERVICES[FOUR])
-            tool.kill()
-            tool.wait()
+            with daemon.running('advertise', '--background', '--service', OF_TOOL):
+                hashed(lab, ONE, TWO)
+                found = air.search(lab, SERVICES[TWO])
+                line = found.wait_event('discovered')[0]
+                assert (line['visible'], line['hashed'], line['name']) == ('', SERVICES[TWO], ''), line
+                found.end(signal.SIGKILL)
+                air.finds_nothing(lab, SERVICES[THREE], SERVICES[FOUR])
             # Killed while they are suspended: what they advertise goes on without them, and with the next bled.
-            processes = {name: daemon.process_of(name) for name in (ONE, TWO, FOUR)}
-            for name, process in processes.items():
-                os.kill(process, signal.SIGKILL)
-                daemon.wait_for('it has ended', lambda: daemon.process_of(name) == 0)
+            for name in ONE, TWO, FOUR:
+                daemon.kill_app(name)
             hashed(lab, ONE, TWO)
             daemon.kill()
             air.revive(lab)
@@ -98,7 +92,7 @@ def test_overflow_area_of_all_apps_over_btvirt():
 def in_the_file(kind):
     with bench.Lab(kind, 3).open(peer=False) as lab:
         apps = [advertiser(ONE), advertiser(TWO, overflow='0x1234')]
-        with Configured({'overflow': 'off'}, adapter=lab.endpoint, apps=apps) as daemon:
+        with Daemon(settings={'overflow': 'off'}, adapter=lab.endpoint, apps=apps) as daemon:
             begin(daemon, ONE, TWO)
             only_flags(lab)
             # The apps keep running: nobody has to be launched or restarted.
@@ -109,7 +103,7 @@ def in_the_file(kind):
             daemon.reload({'overflow': '0x1234'})
             hashed(lab, ONE, TWO, company='0x1234')
             daemon.reload({'overflow': 'no'})
-            daemon.wait_for('it is refused', lambda: '‘overflow’ is ‘off’, ‘on’ or a company identifier' in daemon.said())
+            daemon.wait_said('‘overflow’ is ‘off’, ‘on’ or a company identifier')
             hashed(lab, ONE, TWO, company='0x1234')
             daemon.reload({'overflow': 'off'})
             only_flags(lab)
@@ -123,15 +117,14 @@ def test_overflow_area_in_the_file():
 def test_wrong_words_of_a_sample():
     """the sample hidden-service prints its usage and ends with 2 when its words are wrong"""
     for words in [], ['offer'], ['offer', 'battery'], ['find', '12'], ['seek', '180F']:
-        done = subprocess.run([os.path.join(EXAMPLES, 'hidden-service'), *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=LIMIT)
+        done = ended(os.path.join(EXAMPLES, 'hidden-service'), *words)
         assert done.returncode == 2 and done.stdout.startswith('usage: '), done
 
 
 def test_overflow_area_in_front():
     """an app of any user in the foreground, with too many services for the advertisement, is found by the last one, through bled"""
     with bench.Lab('bumble-answers', 3).open(peer=False) as lab:
-        with Configured({}, adapter=lab.endpoint) as daemon, \
+        with Daemon(settings={}, adapter=lab.endpoint) as daemon, \
                 daemon.app('hidden-service', 'offer', '--name', 'uynguyen', *air.MANY) as app:
             app.wait_for('advertising')
             line = air.heard(lab, air.MANY[1:], air.MANY[0])

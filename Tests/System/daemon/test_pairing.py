@@ -1,15 +1,14 @@
 """Cases of whose pairing it is: programs of several users on one link, or with services for one central, and the questions of their
 pairings. Bumble is at the other end."""
-import os, socket, subprocess, threading, time
+import os, socket, threading, time
 
-from jelling.daemon import LIMIT, needs_root, Client
+from jelling.daemon import LIMIT, NOBODY, OTHER, Client, Daemon, as_user, messages, needs_root
 from jelling.programs import EXAMPLES
-from daemon.test_operators import Open, NOBODY
 from jelling import lab as bench
 from daemon import test_sharing as sharing
 
-OTHER = 65533
-NOT_PERMITTED, REFUSED_BY_US, ALREADY_PAIRING, REPEATED_ATTEMPTS, PASSKEY_LOCKED = 15, 60, 69, 70, 71
+NOT_PERMITTED, REFUSED_BY_US, ALREADY_PAIRING, REPEATED_ATTEMPTS, PASSKEY_LOCKED = (messages.Failure.Reason.Value(f'REASON_{name}') for name in (
+    'NOT_PERMITTED', 'REFUSED_BY_US', 'ALREADY_PAIRING', 'REPEATED_ATTEMPTS', 'PASSKEY_LOCKED'))
 DISPLAY_YES_NO, KEYBOARD, NOTHING = 1, 2, 3
 # Of Bumble's peer: needs a key that is protected against others.
 AUTHENTICATED = '6B7A0007-9D1C-4F5E-8A2B-3C4D5E6F7081'
@@ -95,7 +94,7 @@ class Stage:
 
     def __enter__(self):
         try:
-            self.daemon = Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=self.lab.endpoint).__enter__()
+            self.daemon = Daemon(allow=[NOBODY, OTHER], adapter=self.lab.endpoint).__enter__()
         except BaseException:
             self.lab.close()
             raise
@@ -111,11 +110,9 @@ class Stage:
         return Program(self.daemon, user, pairing)
 
     def bonds(self):
-        """(identity, is authenticated) of each."""
-        client = Client(self.daemon.path, LIMIT)
-        welcome = client.greet().welcome
+        client = self.daemon.connect()
         client.socket.close()
-        return [bond for bond in welcome.bonds]
+        return list(client.welcome.bonds)
 
 
 def uuid(text):
@@ -161,10 +158,8 @@ def test_pairing_of_an_app_of_another_user():
         repeating = threading.Thread(target=repeat)
         repeating.start()
         try:
-            app = subprocess.run(
-                ['setpriv', '--reuid', str(OTHER), '--regid', str(OTHER), '--clear-groups', 'env',
-                 f'JELLING_SOCKET={stage.daemon.path}', os.path.join(EXAMPLES, 'protected-reader'), '180D', AUTHENTICATED,
-                 '123456'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT, cwd='/')
+            app = as_user(OTHER, [], 'env', f'JELLING_SOCKET={stage.daemon.path}', os.path.join(EXAMPLES, 'protected-reader'), '180D',
+                          AUTHENTICATED, '123456')
         finally:
             has_ended.set()
             repeating.join(LIMIT)

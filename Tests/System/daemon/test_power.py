@@ -1,9 +1,9 @@
 """What brings a peripheral app back (SPEC SPR-31), with Bumble as the central that reads; and Bluetooth that is switched off and on."""
-import json, os, pathlib, signal, tempfile
+import json, signal
 
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of
-from daemon.test_limits import actor, launch, leave, told, wait_for
 from jelling import lab as bench
+from jelling.apps import CENTRAL, Air, actor, launch, leave, told, wait_for
+from jelling.daemon import LIMIT, RELAY, Daemon, bletool, relay_manifest, state_of
 from daemon import test_scenarios as scenarios
 
 DOOR, WAITER = 'org.example.door', 'org.example.waiter'
@@ -17,9 +17,7 @@ class Reader:
     """Bumble, connected to the app's service."""
 
     def __init__(self, lab, number=1):
-        self.child = bench.Child('reading_central.py', [
-            bench.PYTHON, f'{bench.PEER_SCRIPTS}/reading_central.py', lab.endpoints[number]], lab.path('reader.err'))
-        lab.children.append(self.child)
+        self.child = lab.bumble('reading_central', lab.endpoints[number], is_ready=False)
         self.counts = {}
         self.next('connected')
 
@@ -60,42 +58,36 @@ def launched_for_a_read(daemon, earlier, reader):
 
 
 def peripheral_is_launched(kind):
-    with tempfile.TemporaryDirectory() as folder:
-        press = os.path.join(folder, 'press')
-        os.mkfifo(press)
-        with bench.Lab(kind, 2).open(peer=False) as lab:
-            with Daemon(adapter=lab.endpoint, apps=[actor(DOOR, PUBLISHES)], words=['--memory-pressure', press]) as daemon:
-                launch(daemon, DOOR)
-                wait_for(daemon, DOOR, 'advertising')
-                reader = Reader(lab)
-                assert reader.read() == b'here'
-                first = daemon.process_of(DOOR)
-                stopped = lambda process: daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
-                # Suspended: the read resumes it (SPEC BGP-1).
-                leave(daemon, DOOR)
-                stopped(first)
-                assert reader.read() == b'here' and daemon.process_of(DOOR) == first
-                leave(daemon, DOOR)
-                stopped(first)
-                # Killed while it is suspended. Nothing but the read launches it.
-                os.kill(first, signal.SIGKILL)
-                daemon.wait_for('it has ended', lambda: daemon.process_of(DOOR) == 0)
-                second = launched_for_a_read(daemon, [first], reader)
-                assert reader.read() == b'here', 'the second read'
-                # Memory is short. It is advertised without the app: the central connects again, and reads.
-                leave(daemon, DOOR)
-                stopped(second)
-                pathlib.Path(press).write_text('short\n')
-                daemon.wait_for('it is ended', lambda: daemon.process_of(DOOR) == 0)
-                reader.connect_again()
-                assert daemon.process_of(DOOR) == 0, 'launched for a connection'
-                third = launched_for_a_read(daemon, [first, second], reader)
-                # By force: nothing of it is left (SPEC SPR-30).
-                daemon.operate(quit=DOOR)
-                daemon.wait_for('it is gone', lambda: state_of(third) == 'Z')
-                answer = reader.read()
-                assert isinstance(answer, str) and len(told(daemon, DOOR, 'began')) == 3, (answer, told(daemon, DOOR))
-                return f'process {first} → {second} → {third}; after the force quit: {answer}'
+    with bench.Lab(kind, 2).open(peer=False) as lab, Daemon(adapter=lab.endpoint, apps=[actor(DOOR, PUBLISHES)]) as daemon:
+        launch(daemon, DOOR)
+        wait_for(daemon, DOOR, 'advertising')
+        reader = Reader(lab)
+        assert reader.read() == b'here'
+        first = daemon.process_of(DOOR)
+        # Suspended: the read resumes it (SPEC BGP-1).
+        leave(daemon, DOOR)
+        daemon.wait_stopped(first)
+        assert reader.read() == b'here' and daemon.process_of(DOOR) == first
+        leave(daemon, DOOR)
+        daemon.wait_stopped(first)
+        # Killed while it is suspended. Nothing but the read launches it.
+        daemon.kill_app(DOOR)
+        second = launched_for_a_read(daemon, [first], reader)
+        assert reader.read() == b'here', 'the second read'
+        # Memory is short. It is advertised without the app: the central connects again, and reads.
+        leave(daemon, DOOR)
+        daemon.wait_stopped(second)
+        daemon.press()
+        daemon.wait_for('it is ended', lambda: daemon.process_of(DOOR) == 0)
+        reader.connect_again()
+        assert daemon.process_of(DOOR) == 0, 'launched for a connection'
+        third = launched_for_a_read(daemon, [first, second], reader)
+        # By force: nothing of it is left (SPEC SPR-30).
+        daemon.operate(quit=DOOR)
+        daemon.wait_for('it is gone', lambda: state_of(third) == 'Z')
+        answer = reader.read()
+        assert isinstance(answer, str) and len(told(daemon, DOOR, 'began')) == 3, (answer, told(daemon, DOOR))
+        return f'process {first} → {second} → {third}; after the force quit: {answer}'
 
 
 def test_peripheral_is_launched_for_a_read():
@@ -113,16 +105,13 @@ OFF, ON = 4, 5
 
 
 def switch(daemon, word):
-    code, out, said = bletool(f'bled:{daemon.path}', '--json', 'power', word)
-    line = json.loads(out)
-    assert code == 0 and (line['event'], line['index'], line['up']) == ('power', None, word == 'on'), (code, out, said)
+    line, = daemon.lines('power', word)
+    assert (line['event'], line['index'], line['up']) == ('power', None, word == 'on'), line
 
 
 def adapter(daemon):
     """What `status` tells of the adapter."""
-    code, out, said = bletool(f'bled:{daemon.path}', '--json', 'status')
-    assert code == 0, said
-    return json.loads(out)['adapters'][0]
+    return daemon.status()['adapters'][0]
 
 
 def power(kind):
@@ -130,11 +119,11 @@ def power(kind):
         lab.every_link_ends_by_us = False
         lab.start_peer('--hr-interval', '0.1')
         absent = {'restore': 'waiter', 'scan': ['fff0'], 'connect': {}}
-        apps = [relay_manifest(), actor(DOOR, PUBLISHES), actor(WAITER, absent, modes=['bluetooth-central'])]
+        apps = [relay_manifest(), actor(DOOR, PUBLISHES), actor(WAITER, absent, modes=CENTRAL)]
         with Daemon(adapter=lab.endpoint, apps=apps) as daemon:
             states = lambda role: [line['state'] for line in daemon.told('state') if line.get('role') == role]
             launch(daemon, RELAY)
-            daemon.wait_for('the relay has beats', lambda: len(daemon.told('beat')) > 1)
+            daemon.wait_told('beat', 2)
             launch(daemon, DOOR, WAITER)
             wait_for(daemon, DOOR, 'advertising')
             wait_for(daemon, WAITER, 'state')
@@ -144,7 +133,7 @@ def power(kind):
             for round in 1, 2:
                 tool = lab.start('gatt', f'{SENSOR}/random', 'subscribe', '2A37', via=f'bled:{daemon.path}')
                 scan = lab.start('lescan', '--service', 'FFF0', '--service', '180F', via=f'bled:{daemon.path}')
-                tool.wait_for(lambda line: line.get('event') == 'notified', 'values of bletool')
+                tool.wait_event('notified')
                 daemon.wait_for('bletool scans', lambda: any('scan' in json.dumps(wish) and 'bletool' in wish['client']
                                                              for wish in adapter(daemon)['wanted']))
                 switch(daemon, 'off')
@@ -203,17 +192,15 @@ def test_switched_while_preserved():
     """SPR-30: an app that does not run when Bluetooth is switched off and on is not launched for what it waits for, until somebody does, or bled begins again"""
     one = scenarios.ONE
     wish = {'scan': ['180d'], 'connect': {}, 'subscribe': '2a37', 'again': True, 'restore': 'r'}
-    with scenarios.Air() as air, Daemon(adapter=air.lab.endpoint, apps=[actor(one, wish, modes=['bluetooth-central'])]) as daemon:
+    with Air() as air, Daemon(adapter=air.endpoint, apps=[actor(one, wish, modes=CENTRAL)]) as daemon:
         wanted = lambda: [wish.client for wish in scenarios.status(daemon)[0] if wish.HasField('connect')]
 
         def wait_and_die():
             """The app waits for the sensor, which is away, and is killed."""
             air.go()
             daemon.wait_for('it wants it back', lambda: wanted() == [one])
-            process = daemon.process_of(one)
             leave(daemon, one)
-            os.kill(process, signal.SIGKILL)
-            daemon.wait_for('it has ended', lambda: daemon.process_of(one) == 0)
+            daemon.kill_app(one)
 
         air.come()
         launch(daemon, one)

@@ -3,11 +3,11 @@ import errno, fcntl, glob, os, pathlib, pty, re, select, shutil, signal, socket,
 
 import pytest
 
-from daemon.test_limits import actor
-from jelling.daemon import Daemon, LIMIT, RELAY, relay_manifest, state_of, needs_root, Client, PYTHON3
+from jelling.apps import actor
+from jelling.child import wait_until
+from jelling.daemon import LIMIT, NOBODY, PYTHON3, RELAY, Client, Daemon, ended, needs_root, relay_manifest, state_of
 from jelling.programs import BLED, EXAMPLES
 
-NOBODY = 65534
 # Prints what a launched program has inherited, as a JSON object, and stays.
 INHERITED = r'''
 import json, os, resource, signal
@@ -45,14 +45,15 @@ def remove(group):
     for folder in sorted(glob.glob(group + '/*/'), reverse=True) + [group]:
         if os.path.exists(folder):
             pathlib.Path(folder + '/cgroup.kill').write_text('1')
-            deadline = time.monotonic() + LIMIT
-            while True:
-                try:
-                    os.rmdir(folder)
-                    break
-                except OSError:
-                    assert time.monotonic() < deadline, f'{folder} stays'
-                    time.sleep(0.02)
+            wait_until(lambda: is_removed(folder), f'{folder} is empty', LIMIT)
+
+
+def is_removed(folder):
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return False
+    return True
 
 
 def is_frozen(folder):
@@ -77,7 +78,7 @@ def test_another_user():
                 assert re.search(r'^Groups:\s*4 20\s*$', status.read(), re.M), 'bled has no groups to leak'
             assert os.path.exists(f'/proc/{daemon.process.pid}/fd/{held.fileno()}'), 'bled has no descriptor to leak'
             daemon.operate(foreground='org.example.other')
-            daemon.wait_for('it runs', lambda: daemon.told('inherited'))
+            daemon.wait_told('inherited')
             told = daemon.told('inherited')[0]
             socket_path = daemon.path
             process = daemon.process_of('org.example.other')
@@ -135,7 +136,7 @@ def test_at_a_terminal():
     manifest = {'BundleIdentifier': 'org.example.outputs', 'user': 'nobody', 'command': python(OUTPUTS)}
     with AtTerminal(apps=[manifest]) as daemon:
         daemon.operate(foreground='org.example.outputs')
-        daemon.wait_for('it runs', lambda: daemon.told('outputs'))
+        daemon.wait_told('outputs')
         told = daemon.told('outputs')[0]
     assert told['modes'] == [os.O_WRONLY] * 2 and told['terminals'] == [True] * 2, told
 
@@ -149,34 +150,19 @@ def test_life_as_another_user():
         program = shutil.copy(os.path.join(EXAMPLES, 'heart-rate-relay'), folder)
         daemon.install(relay_manifest(user='nobody', command=[program]))
         daemon.operate(reload={})
-        beats = lambda: len(daemon.told('beat'))
-        daemon.operate(foreground=RELAY)
-        daemon.wait_for('two beats', lambda: beats() >= 2)
-        process = daemon.process_of(RELAY)
+        process = daemon.relays()
         assert os.stat(f'/proc/{process}').st_uid == NOBODY
         daemon.suspend(RELAY)
-        daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
-        before = beats()
-        daemon.wait_for('a beat wakes it', lambda: beats() > before)
+        daemon.wait_stopped(process)
+        daemon.beats_more('a beat wakes it')
         # Neither a tool nor an operator nor an app that is not installed, nor one that says it is the installed one.
-        child = os.fork()
-        if child == 0:
-            status = 99
-            try:
-                os.setgroups([])
-                os.setresgid(NOBODY, NOBODY, NOBODY)
-                os.setresuid(NOBODY, NOBODY, NOBODY)
-                status = 0
-                for hello in {'session': 1}, {'session': 3}, {'session': 2, 'app': {'identifier': 'org.example.mine'}}, {'session': 2, 'app': {'identifier': RELAY}}:
-                    client = Client(daemon.path, LIMIT)
-                    client.send(hello={'version': 1, **hello})
-                    message = client.receive()
-                    # REASON_NOT_ALLOWED
-                    if not (message and message.HasField('refusal') and message.refusal.reason == 4):
-                        status = 1
-            finally:
-                os._exit(status)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, 'a program of another user got in'
+        for hello in {'session': 1}, {'session': 3}, {'session': 2, 'app': {'identifier': 'org.example.mine'}}, {
+                'session': 2, 'app': {'identifier': RELAY}}:
+            client = Client(daemon.path, user=NOBODY)
+            client.send(hello={'version': 1, **hello})
+            message = client.receive()
+            # REASON_NOT_ALLOWED
+            assert message and message.refusal.reason == 4, f'a program of another user got in: {message}'
 
 
 def members_of(group):
@@ -198,9 +184,7 @@ def test_frozen():
     helper = ['/bin/sh', '-c', f'sleep 1000 & exec {os.path.join(EXAMPLES, "heart-rate-relay")}']
     try:
         with Daemon(apps=[relay_manifest(command=helper)], words=['--cgroup', folder]) as daemon:
-            beats = lambda: len(daemon.told('beat'))
-            daemon.operate(foreground=RELAY)
-            daemon.wait_for('two beats', lambda: beats() >= 2)
+            daemon.relays()
             group = f'{folder}/app-{RELAY}'
             process = daemon.process_of(RELAY)
             members = members_of(group)
@@ -209,18 +193,16 @@ def test_frozen():
             for _ in range(3):
                 daemon.wait_for('it is frozen', lambda: is_frozen(group))
                 assert state_of(process) != 'T', 'SIGSTOP is for apps without a group'
-                before = beats()
-                daemon.wait_for('a value thaws it', lambda: beats() > before)
+                daemon.beats_more('a value thaws it')
             daemon.wait_for('it is frozen', lambda: is_frozen(group))
             daemon.kill()
-            before = beats()
             daemon.start()
-            daemon.wait_for('it goes on with the new bled', lambda: beats() > before)
+            daemon.beats_more('it goes on with the new bled')
             assert daemon.process_of(RELAY) == process
             daemon.wait_for('it is frozen by the new bled', lambda: is_frozen(group))
             # It is ended while it is frozen, with its helper, and launched again into the same group.
             os.kill(process, signal.SIGKILL)
-            daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY) not in (0, process))
+            daemon.wait_launched(RELAY, process)
             helper, = members - {process}
             daemon.wait_for('its helper has ended, too', lambda: state_of(helper) == 'Z')
             daemon.operate(quit=RELAY)
@@ -275,7 +257,7 @@ def test_slow_program():
                 daemon.operate(foreground='slow')
                 assert 'cannot be launched' not in daemon.said()
                 fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-                daemon.wait_for('it failed', lambda: '‘slow’ cannot be launched' in daemon.said())
+                daemon.wait_said('‘slow’ cannot be launched')
         finally:
             signal.signal(signal.SIGIO, before)
             os.close(held)
@@ -284,8 +266,7 @@ def test_slow_program():
 def test_no_such_group():
     """bled refuses a cgroup that is none, in words, before it listens"""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([BLED, '--adapter', 'sim', '--socket', folder + '/s', '--cgroup', folder], timeout=LIMIT,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = ended(BLED, '--adapter', 'sim', '--socket', folder + '/s', '--cgroup', folder)
     assert done.returncode != 0 and 'is not a cgroup of version 2' in done.stderr, done
 
 
@@ -323,35 +304,33 @@ def test_unit():
                         ['/bin/sh', '-c', f'echo $$ >{folder}/relay.service/cgroup.procs; exec {EXAMPLES}/heart-rate-relay'],
                         stdin=subprocess.DEVNULL, stdout=daemon.log,
                         env={**os.environ, 'JELLING_SOCKET': daemon.path, 'JELLING_APP': RELAY})
-                    daemon.wait_for('it runs', lambda: daemon.told('beat'))
+                    daemon.wait_told('beat')
                     assert daemon.process_of(RELAY) == 0
                     theirs.kill()
                     theirs.wait()
                     remove(f'{folder}/relay.service')
                 os.rename(os.path.join(files, 'relay.service'), os.path.join(files, 'away'))
                 daemon.operate(foreground=RELAY)
-                daemon.wait_for('systemctl refuses', lambda: 'systemctl ended with status 5' in daemon.said())
+                daemon.wait_said('systemctl ended with status 5')
                 os.rename(os.path.join(files, 'away'), os.path.join(files, 'relay.service'))
                 os.unlink(os.path.join(files, 'asked'))
                 before = len(daemon.told('beat'))
                 daemon.operate(foreground=RELAY)
                 if folder is None:
                     # What is not in the unit's group is not the app, whatever it says.
-                    daemon.wait_for('it runs', lambda: daemon.told('beat'))
+                    daemon.wait_told('beat')
                     assert daemon.process_of(RELAY) == 0
-                    with open(os.path.join(files, 'started')) as file:
-                        os.kill(int(file.read()), signal.SIGKILL)
+                    os.kill(int(pathlib.Path(os.path.join(files, 'started')).read_text()), signal.SIGKILL)
                     pytest.skip('with a group: no cgroup of version 2 can be changed here')
                 daemon.wait_for('two beats', lambda: len(daemon.told('beat')) >= before + 2)
                 process, group = daemon.process_of(RELAY), f'{folder}/relay.service'
                 assert process
                 daemon.suspend(RELAY)
                 daemon.wait_for('it is frozen', lambda: is_frozen(group))
-                before = len(daemon.told('beat'))
-                daemon.wait_for('a value thaws it', lambda: len(daemon.told('beat')) > before)
+                daemon.beats_more('a value thaws it')
                 os.kill(process, signal.SIGKILL)
-                daemon.wait_for('it is started again', lambda: daemon.process_of(RELAY) not in (0, process))
-                daemon.wait_for('it is restored', lambda: daemon.told('willRestore'))
+                daemon.wait_launched(RELAY, process)
+                daemon.wait_told('willRestore')
                 assert pathlib.Path(os.path.join(files, 'asked')).read_text().split() == ['relay.service'] * 2
                 assert 'asked systemd for' in daemon.said() and 'for sensor, relay' in daemon.said()
                 daemon.operate(quit=RELAY)
@@ -364,41 +343,34 @@ def test_unit():
 def test_memory_pressure():
     """when memory is short, the app that was suspended first is ended; its preserved managers bring it back, the others' do not"""
     sleeper = 'org.example.sleeper'
-    with tempfile.TemporaryDirectory() as folder:
-        press = os.path.join(folder, 'press')
-        os.mkfifo(press)
-
-        def short():
-            pathlib.Path(press).write_text('short\n')
-
-        # `sleeper` has no managers with restore identifiers: it is the central of the samples, as an installed app.
-        other = {'BundleIdentifier': sleeper, 'UIBackgroundModes': ['bluetooth-central'],
-                 'command': [os.path.join(EXAMPLES, 'heart-rate-central'), '100000']}
-        with Daemon(apps=[relay_manifest(), other], words=['--memory-pressure', press]) as daemon:
-            short()
-            daemon.wait_for('nothing to end', lambda: 'no app is suspended that could make room' in daemon.said())
-            for name in RELAY, sleeper:
-                daemon.operate(foreground=name)
-            daemon.wait_for('both have beats', lambda: len(daemon.told('beat')) >= 6)
-            processes = {name: daemon.process_of(name) for name in (RELAY, sleeper)}
-            # Only the relay is suspended: it alone can go, and a value brings it back.
-            daemon.suspend(RELAY)
-            daemon.wait_for('the relay is ended', lambda: press_until(daemon, short, RELAY))
-            daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY) not in (0, processes[RELAY]))
-            daemon.wait_for('it is restored', lambda: daemon.told('willRestore'))
-            assert daemon.process_of(sleeper) == processes[sleeper]
-            daemon.operate(quit=RELAY)
-            daemon.suspend(sleeper)
-            daemon.wait_for('the sleeper is ended', lambda: press_until(daemon, short, sleeper))
-            daemon.wait_for('its process is gone', lambda: state_of(processes[sleeper]) == 'Z')
-            time.sleep(3)
-            assert daemon.process_of(sleeper) == 0, 'launched again without a restore identifier'
+    # `sleeper` has no managers with restore identifiers: it is the central of the samples, as an installed app.
+    other = {'BundleIdentifier': sleeper, 'UIBackgroundModes': ['bluetooth-central'],
+             'command': [os.path.join(EXAMPLES, 'heart-rate-central'), '100000']}
+    with Daemon(apps=[relay_manifest(), other]) as daemon:
+        daemon.press()
+        daemon.wait_said('no app is suspended that could make room')
+        for name in RELAY, sleeper:
+            daemon.operate(foreground=name)
+        daemon.wait_told('beat', 6)
+        processes = {name: daemon.process_of(name) for name in (RELAY, sleeper)}
+        # Only the relay is suspended: it alone can go, and a value brings it back.
+        daemon.suspend(RELAY)
+        daemon.wait_for('the relay is ended', lambda: press_until(daemon, RELAY))
+        daemon.wait_launched(RELAY, processes[RELAY])
+        daemon.wait_told('willRestore')
+        assert daemon.process_of(sleeper) == processes[sleeper]
+        daemon.operate(quit=RELAY)
+        daemon.suspend(sleeper)
+        daemon.wait_for('the sleeper is ended', lambda: press_until(daemon, sleeper))
+        daemon.wait_for('its process is gone', lambda: state_of(processes[sleeper]) == 'Z')
+        time.sleep(3)
+        assert daemon.process_of(sleeper) == 0, 'launched again without a restore identifier'
 
 
-def press_until(daemon, short, name):
+def press_until(daemon, name):
     """Values wake the app again and again, and an app that runs cannot go: press while it is stopped."""
     if state_of(daemon.process_of(name) or 0) == 'T':
-        short()
+        daemon.press()
         time.sleep(0.05)
     return f'‘{name}’ is ended, suspended for' in daemon.said()
 
@@ -406,21 +378,17 @@ def press_until(daemon, short, name):
 def test_longest_suspended_first():
     """of several suspended apps the one that was suspended first makes room, then the next"""
     names = ['one', 'two', 'three']
-    with tempfile.TemporaryDirectory() as folder:
-        press = os.path.join(folder, 'press')
-        os.mkfifo(press)
-        apps = [actor(name, {'scan': ['feab']}, modes=[]) for name in names]
-        with Daemon(apps=apps, words=['--memory-pressure', press]) as daemon:
-            for name in names:
-                daemon.operate(foreground=name)
-                daemon.wait_for(f'{name} is connected', lambda: daemon.operate(list={})[name].is_connected)
-            processes = {name: daemon.process_of(name) for name in names}
-            order = ['two', 'three', 'one']
-            for name in order:
-                daemon.suspend(name)
-                daemon.wait_for(f'{name} is stopped', lambda: state_of(processes[name]) == 'T')
-            for count, name in enumerate(order, 1):
-                pathlib.Path(press).write_text('short\n')
-                daemon.wait_for(f'{name} is ended', lambda: daemon.said().count('memory is short') == count)
-                daemon.wait_for(f'{name} is gone', lambda: state_of(processes[name]) == 'Z')
-                assert all(state_of(processes[other]) == 'T' for other in order[count:])
+    with Daemon(apps=[actor(name, {'scan': ['feab']}, modes=[]) for name in names]) as daemon:
+        for name in names:
+            daemon.operate(foreground=name)
+            daemon.wait_for(f'{name} is connected', lambda: daemon.operate(list={})[name].is_connected)
+        processes = {name: daemon.process_of(name) for name in names}
+        order = ['two', 'three', 'one']
+        for name in order:
+            daemon.suspend(name)
+            daemon.wait_stopped(processes[name])
+        for count, name in enumerate(order, 1):
+            daemon.press()
+            daemon.wait_for(f'{name} is ended', lambda: daemon.said().count('memory is short') == count)
+            daemon.wait_for(f'{name} is gone', lambda: state_of(processes[name]) == 'Z')
+            assert all(state_of(processes[other]) == 'T' for other in order[count:])

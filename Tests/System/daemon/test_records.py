@@ -1,11 +1,12 @@
 """Cases of what bled writes: its log, what it says of adapters that are not there, and the capture of all its traffic (bled -w)."""
-import json, os, pathlib, signal, subprocess
+import json, os, pathlib, signal, tempfile
 
-from jelling.daemon import Daemon, LIMIT, bletool
+from jelling.captures import records
+from jelling.daemon import Daemon, bletool, ended
 from jelling.programs import BLED, BLETOOL
-from daemon.test_operators import status
 
 ELSEWHERE = '00:11:22:33:44:55'
+READ = 'gatt', 'Jelling Heart', 'read', '2A38'
 
 
 def test_log_levels():
@@ -13,23 +14,18 @@ def test_log_levels():
     counts = []
     for level in 'warning', 'info', 'debug', 'trace':
         with Daemon(words=['--log-level', level]) as daemon:
-            assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+            daemon.tool(*READ)
             said = daemon.said()
             assert ('listening' in said) == (level != 'warning'), said
             assert ('debug: ' in said and 'connects' in said) == (level in ('debug', 'trace')), said
             assert ('trace: operation' in said) == (level == 'trace'), said
             counts.append(len(said.splitlines()))
     assert counts == sorted(counts), counts
-    with Daemon() as daemon:
-        path = os.path.join(daemon.folder.name, 'config.json')
-        pathlib.Path(path).write_text(json.dumps({'log': {'format': 'json', 'level': 'error'}}))
-        os.chmod(path, 0o644)
-        daemon.kill()
-        daemon.words = ['--config', path, '--log-level', 'debug']
-        daemon.start_again()
+    with Daemon(settings={'log': {'format': 'json', 'level': 'error'}}, words=['--log-level', 'debug']) as daemon:
+        daemon.connect()
         daemon.wait_for('a line of the level', lambda: any(
             line.get('level') == 'debug' and 'connects' in line['message'] and line['time'] for line in daemon.events()))
-    done = subprocess.run([BLED, '--log-level', 'loud'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+    done = ended(BLED, '--log-level', 'loud')
     assert done.returncode == 2 and 'trace, debug, info, notice, warning, error, critical' in done.stderr, done
 
 
@@ -38,62 +34,59 @@ def test_absent_adapter():
     apps = [{'BundleIdentifier': f'org.example.{name}', 'adapter': ELSEWHERE} for name in ('one', 'two')]
     with Daemon(apps=apps) as daemon:
         words = f'{ELSEWHERE}: this bled does not have the adapter, for which ‘org.example.one’, ‘org.example.two’ wait'
-        daemon.wait_for('the log says it', lambda: words in daemon.said())
-        here, absent = status(daemon)['adapters']
+        daemon.wait_said(words)
+        here, absent = daemon.status()['adapters']
         assert here['ready'] and not absent['ready'] and absent['transport'] == ELSEWHERE, absent
         assert '--adapter' in absent['trouble'] and 'org.example.two' in absent['trouble'], absent
-        code, out, said = bletool(f'bled:{daemon.path}', 'status')
-        assert code == 0 and f'{ELSEWHERE}  not usable: ' in out, (out, said)
+        assert f'{ELSEWHERE}  not usable: ' in daemon.tool('status')
         os.unlink(os.path.join(daemon.apps, 'org.example.one.json'))
         daemon.operate(reload={})
-        assert 'org.example.one' not in status(daemon)['adapters'][1]['trouble']
+        assert 'org.example.one' not in daemon.status()['adapters'][1]['trouble']
         os.unlink(os.path.join(daemon.apps, 'org.example.two.json'))
         daemon.operate(reload={})
-        assert len(status(daemon)['adapters']) == 1
+        assert len(daemon.status()['adapters']) == 1
         assert daemon.said().count(words) == 1
 
 
 def packets(path):
-    done = subprocess.run([BLETOOL, '--json', 'decode', path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=LIMIT)
+    done = ended(BLETOOL, '--json', 'decode', path)
     assert done.returncode == 0, done
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_capture():
     """bled -w writes the traffic of all adapters into one file, for its user alone; SIGHUP begins a new one only after a rename"""
-    with Daemon() as folder:
-        path = os.path.join(folder.folder.name, 'all.btsnoop')
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'all.btsnoop')
         with Daemon(words=['--adapter', 'sim', '-w', path]) as daemon:
             for socket in daemon.path, daemon.path + '.2':
-                assert bletool(f'bled:{socket}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+                assert bletool(f'bled:{socket}', *READ)[0] == 0
             assert os.stat(path).st_mode & 0o777 == 0o600
             assert len(packets(path)) > 40, packets(path)[-1]
             before = os.stat(path)
             daemon.process.send_signal(signal.SIGHUP)
-            assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+            daemon.tool(*READ)
             after = os.stat(path)
             assert after.st_ino == before.st_ino and after.st_size > before.st_size, 'the file was begun again'
             os.rename(path, path + '.1')
             daemon.process.send_signal(signal.SIGHUP)
             daemon.wait_for('a new file', lambda: os.path.exists(path))
-            assert bletool(f'bled:{daemon.path}.2', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+            assert bletool(f'bled:{daemon.path}.2', *READ)[0] == 0
         # The monitor's format names the adapter of each packet.
         first = adapters(path + '.1')
         assert first == {0, 1}, first
         assert adapters(path) == {1} or adapters(path) == {0, 1}, adapters(path)
-        done = subprocess.run([BLED, '--adapter', 'sim', '--socket', path + '.s', '-w', path + '.txt'], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=LIMIT)
+        done = ended(BLED, '--adapter', 'sim', '--socket', path + '.s', '-w', path + '.txt')
         assert done.returncode not in (0, -6) and '.pcapng' in done.stderr, done
 
 
 def test_capture_is_kept():
     """a bled that is started again does not destroy its capture: the earlier ones are NAME.1 to NAME.9, the newest is 1"""
-    with Daemon() as folder:
-        path = os.path.join(folder.folder.name, 'all.btsnoop')
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'all.btsnoop')
         earlier = path.replace('.btsnoop', '.1.btsnoop')
         with Daemon(words=['-w', path]) as daemon:
-            assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+            daemon.tool(*READ)
             for _ in range(2):
                 before = os.stat(path).st_ino
                 count = len(packets(path))
@@ -102,7 +95,7 @@ def test_capture_is_kept():
                 daemon.start_again()
                 assert os.stat(earlier).st_ino == before and len(packets(earlier)) >= count, os.listdir(os.path.dirname(path))
                 assert os.stat(path).st_ino != before
-                assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+                daemon.tool(*READ)
             assert os.path.exists(path.replace('.btsnoop', '.2.btsnoop'))
         # What cannot be kept is not destroyed, and whoever has taken the names keeps nobody from Bluetooth.
         content = pathlib.Path(path).read_bytes()
@@ -113,16 +106,10 @@ def test_capture_is_kept():
             os.makedirs(os.path.join(place, 'in'))
         with Daemon(words=['-w', path]) as daemon:
             assert 'nothing is captured' in daemon.said() and 'cannot be renamed' in daemon.said(), daemon.said()
-            assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+            daemon.tool(*READ)
         assert pathlib.Path(path).read_bytes() == content
 
 
 def adapters(path):
     """The adapters in a btsnoop file of the monitor: the upper half of each record's flags."""
-    octets = pathlib.Path(path).read_bytes()
-    assert octets[:8] == b'btsnoop\0' and int.from_bytes(octets[12:16], 'big') == 2001, octets[:16]
-    place, found = 16, set()
-    while place < len(octets):
-        found.add(int.from_bytes(octets[place + 8:place + 10], 'big'))
-        place += 24 + int.from_bytes(octets[place + 4:place + 8], 'big')
-    return found
+    return {flags >> 16 for flags, _, _ in records(path, link=2001)}

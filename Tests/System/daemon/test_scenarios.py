@@ -1,54 +1,29 @@
 """The scenarios of appendix B that speak of processes, each with real ones: apps in Python (actor.py) that bled launches, stops,
 wakes and ends. Documentation/Requirements/Scenarios.md says which case shows which scenario."""
-import json, os, pathlib, signal
+import os, signal
 
-from jelling.daemon import Daemon, LIMIT, state_of, Client, operator
+from jelling.apps import CENTRAL, Air, actor, launch, leave, told, wait_for
+from jelling.daemon import Client, Daemon, answered, state_of
 from jelling.programs import EXAMPLES
-from daemon.test_limits import actor, launch, leave, told, wait_for
-from jelling import lab as bench
 
 ONE, TWO = 'org.example.one', 'org.example.two'
-CENTRAL = ['bluetooth-central']
-SENSOR = {'services': [{'uuid': '180D', 'characteristics': [
-    {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '0040', 'notifyEvery': 0.2}]}]}
 UNKNOWN_DEVICE = ['CBError', 12]
-
-
-class Air:
-    """Controllers of the simulator: one for bled, one for a sensor that comes and goes."""
-
-    def __init__(self, count=2):
-        self.count = count
-
-    def __enter__(self):
-        self.lab = bench.Lab('simulator', self.count).open(peer=False)
-        self.profile = self.lab.path('sensor.json')
-        pathlib.Path(self.profile).write_text(json.dumps(SENSOR))
-        self.sensor = None
-        return self
-
-    def __exit__(self, *_):
-        self.lab.close()
-
-    def come(self):
-        self.sensor = self.lab.start('serve', '--profile', self.profile, '--name', 'Sensor', '--advertise', '180D',
-                                     via=self.lab.endpoints[1])
-        self.sensor.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
-
-    def go(self):
-        """It says goodbye: links end."""
-        self.sensor.process.send_signal(signal.SIGTERM)
-        self.sensor.process.wait(LIMIT)
 
 
 def status(daemon):
     """(what is wanted of the radio, the links, the programs), as the daemon's own status tells it."""
-    client = operator(daemon.path)
-    client.send(operator_request={'status': {}})
-    told = client.receive().operator_answer.status
-    client.socket.close()
+    told = answered(daemon.path, status={}).status
     adapter = told.adapters[0]
     return (list(adapter.wanted), list(adapter.links), list(told.clients))
+
+
+def reader(air):
+    """What `completed` says of a read of the app's value, as often as it is called, by a client of another bled; the client, the link."""
+    central = Client(air.lab.bled(air.lab.endpoints[1]))
+    central.greeted()
+    link = central.connected(central.found(lambda found: b'Door' in found.advertisement + found.scan_response))
+    return lambda: central.done(gatt={'link': link, 'read_using_uuid': {
+        'uuid': bytes.fromhex('2a19'), 'range': {'first': 1, 'last': 0xFFFF}}}), central, link
 
 
 def scans(daemon):
@@ -83,7 +58,7 @@ def test_scenario_2():
 def test_scenario_3():
     """an app that scans for everything finds nothing in the background; one that names a service is woken for it"""
     apps = [actor(ONE, {'scan': []}, modes=CENTRAL), actor(TWO, {'scan': ['180d']}, modes=CENTRAL)]
-    with Air() as air, Daemon(adapter=air.lab.endpoint, apps=apps) as daemon:
+    with Air() as air, Daemon(adapter=air.endpoint, apps=apps) as daemon:
         launch(daemon, ONE, TWO)
         daemon.wait_for('both scan', lambda: scans(daemon) == {ONE: False, TWO: False})
         leave(daemon, ONE, TWO)
@@ -97,8 +72,8 @@ def test_scenario_3():
 
 def test_scenario_4_and_5():
     """a suspended app without modes hears nothing, then all of it in order; its alerts go to the app that was in the foreground last"""
-    wish = {'scan': ['180d'], 'connect': {'1': 1, '2': 1, '3': 1}, 'subscribe': '2a37'}
-    with Air() as air, Daemon(adapter=air.lab.endpoint, apps=[actor(name, wish, modes=[]) for name in (ONE, TWO)]) as daemon:
+    wish = {'scan': ['180d'], 'connect': {f'notifies_on_{what}': True for what in ('connection', 'disconnection', 'notification')}, 'subscribe': '2a37'}
+    with Air() as air, Daemon(adapter=air.endpoint, apps=[actor(name, wish, modes=[]) for name in (ONE, TWO)]) as daemon:
         air.come()
         launch(daemon, TWO)
         wait_for(daemon, TWO, 'value')
@@ -113,9 +88,7 @@ def test_scenario_4_and_5():
         daemon.wait_for('the link ends', lambda: status(daemon)[1] == [])
         assert {state_of(process) for process in processes} == {'T'}, 'woken without a mode'
         assert heard == (len(told(daemon, ONE)), len(told(daemon, TWO)))
-        client = operator(daemon.path)
-        client.send(operator_request={'alerts': {}})
-        alerts = list(client.receive().operator_answer.alerts)
+        alerts = answered(daemon.path, alerts={}).alerts
         # Disconnection and notification; it was connected while it was in the foreground.
         assert {alert.app for alert in alerts} == {ONE}, alerts
         assert {alert.alert.kind for alert in alerts} == {2, 3}, alerts
@@ -126,30 +99,32 @@ def test_scenario_4_and_5():
         print(f'{len(order) - 1} values, then the end of the link')
 
 
+def wait_for_all(daemon, event, count=1):
+    for name in ONE, TWO:
+        wait_for(daemon, name, event, count)
+
+
 def test_scenarios_6_to_8():
     """the wish for an absent device outlives the app and bled; without a restore identifier or after a force quit nothing is launched"""
     wish = {'scan': ['180d'], 'connect': {}, 'subscribe': '2a37', 'again': True}
     apps = [actor(ONE, {**wish, 'restore': 'r'}, modes=CENTRAL), actor(TWO, wish, modes=CENTRAL)]
-    with Air() as air, Daemon(adapter=air.lab.endpoint, apps=apps) as daemon:
+    with Air() as air, Daemon(adapter=air.endpoint, apps=apps) as daemon:
         def wanted():
             return [one.client for one in status(daemon)[0] if one.HasField('connect')]
 
         air.come()
         launch(daemon, ONE, TWO)
-        for name in ONE, TWO:
-            wait_for(daemon, name, 'value')
+        wait_for_all(daemon, 'value')
         air.go()
         daemon.wait_for('both want it back', lambda: sorted(wanted()) == [ONE, TWO])
         # Both run: the wish has no end.
         air.come()
-        for name in ONE, TWO:
-            wait_for(daemon, name, 'connected', 2)
+        wait_for_all(daemon, 'connected', 2)
         air.go()
         daemon.wait_for('both want it back', lambda: sorted(wanted()) == [ONE, TWO])
         leave(daemon, ONE, TWO)
         for name in ONE, TWO:
-            os.kill(daemon.process_of(name), signal.SIGKILL)
-        daemon.wait_for('both have ended', lambda: not daemon.process_of(ONE) and not daemon.process_of(TWO))
+            daemon.kill_app(name)
         daemon.wait_for('nothing is kept for the one without identifier', lambda: wanted() == [ONE])
         air.come()
         launches(daemon, 1)
@@ -190,8 +165,7 @@ def test_scenario_9():
         wait_for(daemon, ONE, 'value')
         first = daemon.process_of(ONE)
         os.kill(first, signal.SIGKILL)
-        daemon.wait_for('it is launched', lambda: daemon.process_of(ONE) not in (0, first))
-        second = daemon.process_of(ONE)
+        second = daemon.wait_launched(ONE, first)
         daemon.wait_for('a value', lambda: told(daemon, ONE, 'value', second))
         restored, = told(daemon, ONE, 'willRestore', second)
         peripheral, = restored['peripherals']
@@ -203,12 +177,11 @@ def test_scenario_9():
 def test_scenario_10():
     """two apps on one link: the first that lets go is told so alone; when the second does, the peripheral sees the end, with 0x13"""
     wish = {'scan': ['180d'], 'connect': {}, 'subscribe': '2a37'}
-    with Air() as air, Daemon(adapter=air.lab.endpoint, apps=[actor(name, wish) for name in (ONE, TWO)]) as daemon:
+    with Air() as air, Daemon(adapter=air.endpoint, apps=[actor(name, wish) for name in (ONE, TWO)]) as daemon:
         air.come()
         launch(daemon, ONE, TWO)
-        for name in ONE, TWO:
-            wait_for(daemon, name, 'value')
-        ended = lambda: [line for line in list(air.sensor.lines) if line.get('event') == 'disconnected']
+        wait_for_all(daemon, 'value')
+        ended = lambda: air.sensor.events('disconnected')
         os.kill(daemon.process_of(ONE), signal.SIGUSR1)
         wait_for(daemon, ONE, 'disconnected')
         assert told(daemon, ONE, 'disconnected')[0]['error'] is None
@@ -218,35 +191,22 @@ def test_scenario_10():
         os.kill(daemon.process_of(TWO), signal.SIGUSR1)
         wait_for(daemon, TWO, 'disconnected')
         assert told(daemon, TWO, 'disconnected')[0]['error'] is None
-        air.sensor.wait_for(lambda line: line.get('event') == 'disconnected', 'the end of the link')
+        air.sensor.wait_event('disconnected')
         assert 'remote user' in ended()[0]['reason'].lower(), ended()
 
 
 def test_scenario_26():
     """the services of an app that is suspended without the mode can be discovered, and their values give an error, until it is back"""
     wish = {'publish': [['180f', ['2a19', 2, 1]]], 'advertise': 'Door'}
-    with Air() as air, Daemon(adapter=air.lab.endpoint, apps=[actor(ONE, wish, modes=[])]) as daemon:
+    with Air() as air, Daemon(adapter=air.endpoint, apps=[actor(ONE, wish, modes=[])]) as daemon:
         launch(daemon, ONE)
         wait_for(daemon, ONE, 'advertising')
-        central = Client(air.lab.bled(air.lab.endpoints[1]), LIMIT)
-        assert central.greet().HasField('welcome')
-        central.request(scan={'is_active': True})
-        address = None
-        while address is None:
-            found = central.receive().discovered
-            if b'Door' in found.advertisement + found.scan_response:
-                address = found.address
-        link = central.end(central.request(connect={'peer': address})).link
-
-        def read():
-            return central.end(central.request(
-                gatt={'link': link, 'read_using_uuid': {'uuid': bytes.fromhex('2a19'), 'range': {'first': 1, 'last': 0xFFFF}}}))
-
+        read, central, link = reader(air)
         assert b'here' in read().attribute_values.values[0].value
         leave(daemon, ONE)
-        daemon.wait_for('it is stopped', lambda: state_of(daemon.process_of(ONE)) == 'T')
+        daemon.wait_stopped(daemon.process_of(ONE))
         reads = len(told(daemon, ONE, 'read'))
-        services = central.end(central.request(gatt={'link': link, 'discover_services': {'uuids': [bytes.fromhex('180f')]}}))
+        services = central.done(gatt={'link': link, 'discover_services': {'uuids': [bytes.fromhex('180f')]}})
         assert services.HasField('services') and services.services, services
         assert read().HasField('failure'), 'a value without the app'
         assert len(told(daemon, ONE, 'read')) == reads
@@ -280,18 +240,16 @@ def test_five_programs():
             actor('org.example.door', {'publish': [['180f', ['2a19', 2, 1]]], 'advertise': 'Door', 'services': ['180f']})]
     profile = {'services': [{'uuid': 'FFF0', 'characteristics': [
         {'uuid': 'FFF1', 'properties': ['read'], 'permissions': ['readable'], 'value': '6c616d70'}]}]}
-    with Air(3) as air, Daemon(adapter=air.lab.endpoint, apps=apps) as daemon:
+    with Air(3) as air, Daemon(adapter=air.endpoint, apps=apps) as daemon:
         air.come()
-        path = air.lab.path('lamp.json')
-        pathlib.Path(path).write_text(json.dumps(profile))
-        lamp = air.lab.start('serve', '--profile', path, '--name', 'Lamp', via=f'bled:{daemon.path}')
+        lamp = air.lab.start('serve', '--profile', air.lab.profile(profile), '--name', 'Lamp', via=f'bled:{daemon.path}')
         launch(daemon, *(app['BundleIdentifier'] for app in apps))
-        reader = air.lab.start('gatt', 'Sensor', 'subscribe', '2A37', via=f'bled:{daemon.path}')
-        daemon.wait_for('the relay has values', lambda: len(daemon.told('beat')) > 2)
+        subscriber = air.lab.start('gatt', 'Sensor', 'subscribe', '2A37', via=f'bled:{daemon.path}')
+        daemon.wait_told('beat', 3)
         wait_for(daemon, 'org.example.follower', 'value', 3)
-        reader.wait_for(lambda line: '0040' in json.dumps(line), 'values of bletool', count=3)
+        subscriber.wait_for(lambda line: line.get('value') == '0040', 'values of bletool', count=3)
         wait_for(daemon, 'org.example.door', 'advertising')
-        lamp.wait_for(lambda line: line.get('event') == 'advertising', 'the lamp advertises')
+        lamp.wait_event('advertising')
         # By the service that the door advertises.
         found = air.lab.run('lescan', '--service', '180F', '--count', '1', '--duration', '60', via=air.lab.endpoints[2])
         address = found.events('discovered')[0]['address']

@@ -4,36 +4,18 @@ import json, os, pathlib, platform, resource, signal, socket, subprocess, tempfi
 
 import pytest
 
-from jelling.daemon import Daemon, LIMIT, bletool, state_of, needs_root, AppClient, Client, Running, identity, started_as, PYTHON3
+from jelling.apps import actor, launch, leave, told, wait_for
+from jelling.daemon import (
+    LIMIT, NOBODY, OTHER, PYTHON3, AppClient, Client, Daemon, Running, as_user, bletool, ended, identity, needs_root, started_as, state_of)
 from jelling.programs import BLED, BLETOOL
-from daemon.test_limits import actor, launch, leave, told, wait_for
-from daemon.test_operators import GROUP, NOBODY, Open, as_user
-
-
-class Configured(Daemon):
-    """A daemon with a configuration file; `write` changes it."""
-
-    def __init__(self, settings, **more):
-        self.file = tempfile.NamedTemporaryFile('w', suffix='.json')
-        self.write(settings)
-        super().__init__(words=['--config', self.file.name], **more)
-
-    def write(self, settings):
-        self.file.seek(0)
-        self.file.truncate()
-        self.file.write(settings if isinstance(settings, str) else json.dumps(settings))
-        self.file.flush()
-
-    def reload(self, settings):
-        self.write(settings)
-        self.process.send_signal(signal.SIGHUP)
+from daemon.test_operators import GROUP
 
 
 def test_configuration():
     """the file's adapters, limits and log count, and what changes at SIGHUP; a file with an error changes nothing"""
     first = {'adapters': ['sim'], 'limits': {'clientsOfUser': 3, 'managers': 2, 'services': 2}, 'log': {'format': 'json'}}
     apps = [actor(f'org.example.{name}', {'publish': 4 * [['180f', ['2a19', 2, 1]]]}) for name in ('early', 'late')]
-    with Configured(first, apps=apps) as daemon:
+    with Daemon(settings=first, apps=apps) as daemon:
         lines = lambda: [line for line in daemon.events() if 'message' in line]
         daemon.wait_for('it says so', lines)
         assert lines()[0]['level'] == 'info' and 'listening' in lines()[0]['message'] and lines()[0]['time'], lines()
@@ -44,7 +26,7 @@ def test_configuration():
         for client in crowd:
             client.socket.close()
         published = lambda name: [line['error'] for line in told(daemon, f'org.example.{name}', 'published')]
-        daemon.wait_for('there is room', lambda: can_greet(daemon))
+        daemon.wait_for('there is room', daemon.can_greet)
         launch(daemon, 'org.example.early')
         wait_for(daemon, 'org.example.early', 'published', 4)
         assert published('early').count(None) == 2, published('early')
@@ -56,7 +38,7 @@ def test_configuration():
             daemon.reload(wrong)
             daemon.wait_for(words, lambda: any(words in line['message'] and line['level'] == 'error' for line in lines()))
         daemon.reload({'limits': {'services': 3}, 'log': {'level': 'warning'}})
-        daemon.wait_for('it is read', lambda: can_greet(daemon, 20))
+        daemon.wait_for('it is read', lambda: daemon.can_greet(20))
         before = daemon.said().count('launched')
         launch(daemon, 'org.example.late')
         wait_for(daemon, 'org.example.late', 'published', 4)
@@ -66,16 +48,14 @@ def test_configuration():
     # Before it listens, in words.
     for wrong, words in [({'adapters': ['nonsense:1']}, 'nonsense:1'), ({'adapters': 'all'}, '‘adapters’ is not a list'),
                          ({'adapters': ['all', 'sim']}, 'name no other'), ([], 'not an object'), ('', 'line 1')]:
-        with tempfile.NamedTemporaryFile('w') as file, tempfile.TemporaryDirectory() as folder:
+        with tempfile.NamedTemporaryFile('w') as file:
             file.write(wrong if isinstance(wrong, str) else json.dumps(wrong))
             file.flush()
-            done = subprocess.run([BLED, '--socket', folder + '/s', '--config', file.name], timeout=LIMIT,
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            done = ended(BLED, '--socket', file.name + '.s', '--config', file.name)
             assert done.returncode == 2 and words in done.stderr and file.name in done.stderr, (wrong, done)
             assert done.stderr.startswith('bled: error: ') and 'Usage' not in done.stderr, done
             os.chmod(file.name, 0o666)
-            done = subprocess.run([BLED, '--socket', folder + '/s', '--config', file.name], timeout=LIMIT,
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            done = ended(BLED, '--socket', file.name + '.s', '--config', file.name)
             assert done.returncode == 2 and 'no one else may write it' in done.stderr, done
 
     # The statuses of bletool: 2 for what is wrong on the command line, 1 for what cannot be done.
@@ -83,8 +63,7 @@ def test_configuration():
                                 (['--adapter', 'bled'], 2, 'name that'), (['-w', 'a.txt'], 2, '.btsnoop'),
                                 (['-w', '/nonexistent/a.btsnoop'], 1, '/nonexistent/a.btsnoop'),
                                 (['--socket', '/nonexistent/s'], 1, '--socket'), (['--help'], 0, '')]:
-        done = subprocess.run([BLED, '--adapter', 'sim', '--socket', '/nonexistent/s', *words], timeout=LIMIT,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = ended(BLED, '--adapter', 'sim', '--socket', '/nonexistent/s', *words)
         assert done.returncode == status and said in done.stderr, (words, done)
         assert done.stderr.startswith('bled: error: ') or status == 0, (words, done)
 
@@ -99,33 +78,32 @@ def test_keys_for_the_start():
 
         def are_refused(daemon):
             for option, key in keys.items():
-                status, _, told = bletool(f'bled:{daemon.path}', *words, option)
-                assert status == 3 and f'set "{key}": true in the configuration file of bled (bled --config FILE)' in told \
-                    and 'restart bled; SIGHUP is not enough' in told, (status, told)
+                told = daemon.tool(*words, option, status=3)
+                assert f'set "{key}": true in the configuration file of bled (bled --config FILE)' in told \
+                    and 'restart bled; SIGHUP is not enough' in told, told
 
-        with Configured({}) as daemon:
+        with Daemon(settings={}) as daemon:
             are_refused(daemon)
             daemon.reload({key: True for key in keys.values()})
             for key in keys.values():
-                line = f'‘{key}’ of ‘{daemon.file.name}’ changes when bled is restarted, not at SIGHUP'
-                daemon.wait_for(line, lambda: line in daemon.said())
+                line = f'‘{key}’ of ‘{daemon.config}’ changes when bled is restarted, not at SIGHUP'
+                daemon.wait_said(line)
             are_refused(daemon)
-        with Configured({key: True for key in keys.values()}) as daemon:
+        with Daemon(settings={key: True for key in keys.values()}) as daemon:
             for option in keys:
-                server = subprocess.Popen([BLETOOL, '-t', f'bled:{daemon.path}', *words, option], stdin=subprocess.DEVNULL,
-                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                assert server.stdout.readline(), server.communicate()
-                server.send_signal(signal.SIGINT)
-                assert server.communicate(timeout=LIMIT) and not server.returncode, server.returncode
+                with daemon.running(*words, option, stderr=subprocess.PIPE) as server:
+                    assert server.stdout.readline(), server.communicate()
+                    server.send_signal(signal.SIGINT)
+                    assert server.communicate(timeout=LIMIT) and not server.returncode, server.returncode
             # What has not changed needs no restart.
             daemon.reload({**{key: True for key in keys.values()}, 'limits': {'clientsOfUser': 5}})
-            daemon.wait_for('it is read', lambda: not can_greet(daemon, 6))
+            daemon.wait_for('it is read', lambda: not daemon.can_greet(6))
             assert 'is restarted' not in daemon.said(), daemon.said()
 
 
 def test_names_of_apps():
     """a user's programs may have one name after the other: what has ended gives way, only those that run are counted"""
-    with Configured({'adapters': ['sim'], 'limits': {'appsOfUser': 4}}) as daemon:
+    with Daemon(settings={'adapters': ['sim'], 'limits': {'appsOfUser': 4}}) as daemon:
         def begin(name, finds=False):
             app = AppClient(daemon.path, name)
             if finds:
@@ -137,9 +115,7 @@ def test_names_of_apps():
             daemon.wait_for('it has left', lambda: not app_names())
 
         def app_names():
-            status, out, said = bletool(f'bled:{daemon.path}', '--json', 'status')
-            assert status == 0, said
-            return [client['name'] for client in json.loads(out)['clients'] if client['kind'] == 'app']
+            return [client['name'] for client in daemon.status()['clients'] if client['kind'] == 'app']
 
         for number in range(12):
             end(begin(f'program{number}', finds=number % 2 == 0))
@@ -151,23 +127,10 @@ def test_names_of_apps():
         begin('one more')
 
 
-def can_greet(daemon, count=1):
-    """Whether so many programs may be connected at once."""
-    clients = [Client(daemon.path, LIMIT) for _ in range(count)]
-    try:
-        answers = [client.greet() for client in clients]
-    except OSError:
-        # The one that is refused may be gone before it speaks.
-        answers = [None]
-    for client in clients:
-        client.socket.close()
-    return all(answer and answer.HasField('welcome') for answer in answers)
-
-
 @needs_root
 def test_users_of_the_configuration():
     """a user whom the configuration lets in may run foreground apps without a manifest; taken out, its programs are refused"""
-    with Configured({'users': ['nobody']}) as daemon:
+    with Daemon(settings={'users': ['nobody']}) as daemon:
         start = lambda: started_as(NOBODY, PROGRAM, daemon, 2)
         one = start()
         assert one.stdout.readline() == 'welcome\n'
@@ -190,10 +153,10 @@ def is_welcome(start):
 PROGRAM = '''
 client = Client(sys.argv[1], 300)
 try:
-    client.send({1: {1: 1, 2: int(sys.argv[2]), 3: {1: b'org.example.app'}}})
+    client.send(hello={'version': 1, 'session': int(sys.argv[2]), 'app': {'identifier': 'org.example.app'}})
     while (message := client.receive()) is not None:
-        if 1 in message or 16 in message: print("welcome", flush=True)
-        if 2 in message: print("refused", decode(message[2][0])[1][0], flush=True)
+        if message.HasField('welcome') or message.HasField('app_welcome'): print("welcome", flush=True)
+        if message.HasField('refusal'): print("refused", message.refusal.reason, flush=True)
 except OSError: pass
 print("gone", flush=True)
 '''
@@ -203,14 +166,14 @@ print("gone", flush=True)
 def test_install_for_others():
     """a member of the operators' group installs no unit, no app with a line in its name, and nothing in place of another's manifest"""
     theirs = {'BundleIdentifier': 'org.example.theirs', 'command': ['/bin/true'], 'user': 'root'}
-    with Open('--allow', str(NOBODY), '--operators', str(GROUP), apps=[theirs]) as daemon:
+    with Daemon(allow=[NOBODY], operators=GROUP, apps=[theirs]) as daemon:
         # The manifest of one app under the name of another, and one for an adapter that is not there.
         os.rename(os.path.join(daemon.apps, 'org.example.theirs.json'), os.path.join(daemon.apps, 'org.example.mine.json'))
         daemon.install({'BundleIdentifier': 'org.example.elsewhere', 'adapter': '00:11:22:33:44:55', 'user': 'root'})
         daemon.install({'BundleIdentifier': 'org.example.broken', 'user': 'no such user'})
         daemon.operate(reload={})
         before = {name: open(os.path.join(daemon.apps, name)).read() for name in os.listdir(daemon.apps)}
-        path = os.path.join(daemon.folder.name, 'manifest.json')
+        path = daemon.place('manifest.json')
 
         def put(user, manifest):
             pathlib.Path(path).write_text(json.dumps(manifest))
@@ -237,7 +200,7 @@ def test_install_for_others():
         assert set(daemon.operate(list={})) >= {'org.example.theirs', 'org.example.broken', 'org.example.unit', 'ö' * 100}
 
 
-class Appless(Open):
+class Appless(Daemon):
     """A daemon without --apps."""
 
     def arguments(self):
@@ -249,11 +212,11 @@ class Appless(Open):
 @needs_root
 def test_users_without_apps():
     """who may connect, and who is an operator, counts for a daemon without --apps, too"""
-    for options, groups, verb in [(['--allow', str(NOBODY)], [], 'info'), (['--operators', str(GROUP)], [GROUP], 'status')]:
-        with Appless(*options) as daemon:
+    for options, groups, verb in [({'allow': [NOBODY]}, [], 'info'), ({'operators': GROUP}, [GROUP], 'status')]:
+        with Appless(**options) as daemon:
             done = as_user(NOBODY, groups, BLETOOL, '-t', f'bled:{daemon.path}', verb)
             assert done.returncode == 0, (options, done)
-            refused = as_user(NOBODY - 1, [], BLETOOL, '-t', f'bled:{daemon.path}', verb)
+            refused = as_user(OTHER, [], BLETOOL, '-t', f'bled:{daemon.path}', verb)
             assert refused.returncode != 0 and 'may not use this daemon' in refused.stderr and '--allow' in refused.stderr, (options, refused)
     with Appless() as daemon:
         done = as_user(NOBODY, [], BLETOOL, '-t', f'bled:{daemon.path}', 'info')
@@ -279,19 +242,15 @@ def test_impostor_at_a_socket():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o1777)
         for number, place in enumerate([os.path.join(folder, 'bled.sock'), f'@jelling-{os.getpid()}']):
-            with Running([*identity(NOBODY), PYTHON3, '-c', IMPOSTOR, place], stdout=subprocess.PIPE, text=True, cwd='/') as program:
+            with Running([*identity(NOBODY), PYTHON3, '-c', IMPOSTOR, place], stderr=None, cwd='/') as program:
                 assert program.stdout.readline() == 'listens\n'
                 for words in (['lescan', '--duration', '1'], ['status'], ['bonds']):
                     code, out, said = bletool(f'bled:{place}', *words)
                     assert code != 0 and f'user {NOBODY} listens at' in said, (place, words, code, out, said)
                     assert program.stdout.readline() == 'heard 0\n'
                 # Named, it is asked; it only does not answer as bled would.
-                named = subprocess.Popen([BLETOOL, '-t', f'bled:{place}', 'status'], stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                         env={**os.environ, 'JELLING_SOCKET_OWNER': str(NOBODY)})
-                assert program.stdout.readline() not in ('', 'heard 0\n')
-                named.kill()
-                named.wait()
+                with Running([BLETOOL, '-t', f'bled:{place}', 'status'], env={**os.environ, 'JELLING_SOCKET_OWNER': str(NOBODY)}):
+                    assert program.stdout.readline() not in ('', 'heard 0\n')
 
 
 @needs_root
@@ -316,22 +275,20 @@ def test_state_of_another_user():
         # Its link was made again, and is told by `willRestoreState`.
         wait_for(daemon, name, 'value', before + 1)
         restart(user=str(NOBODY))
-        code, out, said = bletool(f'bled:{daemon.path}', '--json', 'app', 'show', name)
-        shown = json.loads(out)
-        assert code == 0 and shown['user'] == NOBODY and shown['preservedCentrals'] == [] and shown['place'] == 'notRunning', shown
-        for folder, _, files in os.walk(os.path.join(daemon.folder.name, 'state')):
+        shown, = daemon.lines('app', 'show', name)
+        assert shown['user'] == NOBODY and shown['preservedCentrals'] == [] and shown['place'] == 'notRunning', shown
+        for folder, _, files in os.walk(daemon.state):
             for file in files:
                 assert name not in pathlib.Path(os.path.join(folder, file)).read_text(errors='replace'), file
 
 
 # Connects as often as it says, asks for much each time, and leaves.
 LEAVERS = '''
-def frame(message):
-    content = encode(message)
-    return len(content).to_bytes(4, 'little') + content
 for _ in range(int(sys.argv[2])):
     client = Client(sys.argv[1], 300)
-    client.socket.sendall(b''.join(map(frame, [{1: {1: 1, 2: 1}}] + [{2: {1: n, 5: {1: 99}}} for n in range(1, 257)])))
+    hello = octets(hello={'version': 1, 'session': messages.SESSION_KIND_TOOL})
+    requests = [octets(request={'operation': number, 'cancel': {'operation': 99}}) for number in range(1, 257)]
+    client.socket.sendall(b''.join(map(client.framed, [hello, *requests])))
     client.socket.close()
 print("left", flush=True)
 '''
@@ -340,13 +297,13 @@ print("left", flush=True)
 @needs_root
 def test_leavers():
     """the programs of one user that have left do not take the places of another user"""
-    with Configured({'users': [NOBODY, NOBODY - 1], 'limits': {'clients': 6, 'clientsOfUser': 2}}) as daemon:
+    with Daemon(settings={'users': [NOBODY, OTHER], 'limits': {'clients': 6, 'clientsOfUser': 2}}) as daemon:
         # It finds all of them at once.
         daemon.process.send_signal(signal.SIGSTOP)
         daemon.wait_for('bled stopped', lambda: state_of(daemon.process.pid) == 'T')
         with started_as(NOBODY, LEAVERS, daemon, 6) as crowd:
             assert crowd.stdout.readline() == 'left\n'
-            with started_as(NOBODY - 1, PROGRAM, daemon, 1) as other:
+            with started_as(OTHER, PROGRAM, daemon, 1) as other:
                 daemon.process.send_signal(signal.SIGCONT)
                 assert other.stdout.readline() == 'welcome\n'
 
@@ -355,7 +312,7 @@ def test_leavers():
 def test_rights_end():
     """SIGHUP ends the sessions of who is no operator any more, of every kind, and of users whose last app goes with it"""
     app = {'BundleIdentifier': 'org.example.app', 'user': str(NOBODY)}
-    with Configured({'users': [NOBODY], 'operators': GROUP}, apps=[app]) as daemon:
+    with Daemon(settings={'users': [NOBODY], 'operators': GROUP}, apps=[app]) as daemon:
         start = lambda kind, groups: started_as(NOBODY, PROGRAM, daemon, kind, groups=groups)
 
         programs = {'an operator': start(3, [GROUP]), 'a tool of one': start(1, [GROUP]), 'a tool': start(1, [])}
@@ -391,15 +348,15 @@ def test_uninstalled():
         wait_for(daemon, name, 'value', 2)
         process = daemon.process_of(name)
         leave(daemon, name)
-        daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
+        daemon.wait_stopped(process)
         manifest = pathlib.Path(path).read_text()
         pathlib.Path(path).write_text(manifest.replace(',', '', 1))
         daemon.process.send_signal(signal.SIGHUP)
-        daemon.wait_for('the mistake is told', lambda: 'stays as it was' in daemon.said())
+        daemon.wait_said('stays as it was')
         count = len(told(daemon, name, 'value'))
         wait_for(daemon, name, 'value', count + 2)
         assert daemon.process_of(name) == process
-        daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
+        daemon.wait_stopped(process)
         # bled is killed and finds the mistake: it cannot know whose process that is, and lets it go on.
         daemon.kill()
         assert state_of(process) == 'T'
@@ -410,15 +367,13 @@ def test_uninstalled():
         pathlib.Path(path).write_text(manifest)
         daemon.wait_for('bled listens', daemon.listens)
         daemon.operate(reload={})
-        daemon.wait_for('a value launches it again', lambda: daemon.process_of(name) not in (0, process))
-        process = daemon.process_of(name)
+        process = daemon.wait_launched(name, process)
         daemon.wait_for('it is restored', lambda: told(daemon, name, 'willRestore', process))
-        daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
+        daemon.wait_stopped(process)
         os.unlink(path)
         daemon.operate(reload={})
         daemon.wait_for('it ends', lambda: state_of(process) == 'Z')
-        daemon.wait_for('its link ends', lambda: not json.loads(
-            bletool(f'bled:{daemon.path}', '--json', 'status')[1])['adapters'][0]['links'])
+        daemon.wait_for('its link ends', lambda: not daemon.links())
         # Whose it is now does not get what the other had.
         pathlib.Path(path).write_text(manifest)
         assert daemon.operate(reload={})[name].process == 0

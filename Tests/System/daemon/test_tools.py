@@ -4,8 +4,9 @@ import os, re, subprocess, sys, time
 from pytest import mark
 
 from jelling import client as bled_client
-from jelling.daemon import Daemon, HEART, LIMIT, bletool, Client, Running
-from jelling.programs import BLED, BLETOOL
+from jelling.child import wait_until
+from jelling.daemon import HEART, LIMIT, Client, Daemon, Running, bletool, ended
+from jelling.programs import BLED
 
 NOTE = '6A656C6C-696E-6700-8000-000000000002'
 OCCASION = re.compile(r',"(?:time|adapter)":"[^"]*"')
@@ -57,11 +58,8 @@ def test_write():
     for form in [], ['--json']:
         same(*form, 'gatt', 'Jelling Heart', 'write', NOTE, '01020304')
     with Daemon() as daemon:
-        transport = f'bled:{daemon.path}'
-        status, _, said = bletool(transport, 'gatt', 'Jelling Heart', 'write', NOTE, 'cafe0102')
-        assert status == 0, said
-        status, out, said = bletool(transport, '--json', 'gatt', 'Jelling Heart', 'read', NOTE)
-        assert status == 0 and 'cafe0102' in out, (out, said)
+        daemon.tool('gatt', 'Jelling Heart', 'write', NOTE, 'cafe0102')
+        assert 'cafe0102' in daemon.tool('--json', 'gatt', 'Jelling Heart', 'read', NOTE)
 
 
 def test_subscribe():
@@ -83,27 +81,20 @@ def test_two_programs():
     """two programs on one device: each reads, and the one that is killed leaves the other's link alone"""
     with Daemon() as daemon:
         one, two = daemon.connect(), daemon.connect()
-        links = [decode_link(client.end(client.request(connect={'peer': HEART, 'establishment_retries': 5}))) for client in (one, two)]
+        links = [client.connected(HEART) for client in (one, two)]
         one.socket.close()
         for _ in range(10):
-            end = two.end(two.request(gatt={'link': links[1], 'read': 3}))
+            end = two.done(gatt={'link': links[1], 'read': 3})
             assert end and end.HasField('value'), end
-
-
-def decode_link(end):
-    assert end.HasField('link'), end
-    return end.link
 
 
 def test_other_language():
     """a client in Python scans, connects and reads a value"""
     with Daemon() as daemon:
-        done = subprocess.run([sys.executable, bled_client.__file__, daemon.path], capture_output=True, text=True,
-                              timeout=LIMIT)
+        done = ended(sys.executable, bled_client.__file__, daemon.path)
         assert 'C0DE00000001' in done.stdout, done
         client = daemon.connect()
-        link = decode_link(client.end(client.request(connect={'peer': HEART, 'establishment_retries': 5})))
-        value = client.end(client.request(gatt={'link': link, 'read': 3}))
+        value = client.done(gatt={'link': client.connected(HEART), 'read': 3})
         assert value.value == b'Jelling Heart', value
 
 
@@ -111,23 +102,24 @@ def test_pair():
     """a pairing through bled ends with the refusal of the simulated device, which does not pair; its client alone hears of it"""
     with Daemon() as daemon:
         one, two = daemon.connect(), daemon.connect()
-        links = [decode_link(client.end(client.request(connect={'peer': HEART, 'establishment_retries': 5}))) for client in (one, two)]
+        links = [client.connected(HEART) for client in (one, two)]
         # Just works: neither input nor output, bonding, LE Secure Connections, keys of 16 octets.
         options = {'io_capability': 3, 'is_bonding': True, 'allows_secure_connections': True, 'minimum_key_size': 16, 'maximum_key_size': 16, 'initiator_keys': 3, 'responder_keys': 3}
         asked = one.request(pair={'link': links[0], 'options': options})
-        heard = set()
-        while not (message := one.receive()).HasField('completed') or message.completed.operation != asked:
-            heard.add(message.WhichOneof('message'))
-        end = message.completed
+        heard, failure = heard_until(one, asked)
         # REASON_REFUSED_BY_PEER, Pairing Not Supported.
-        failure = end.failure
         assert (failure.reason, failure.code) == (61, 5), failure
         assert 'pairing' in heard, heard
-        end = two.request(cancel={'operation': 99})
-        heard = set()
-        while not (message := two.receive()).HasField('completed') or message.completed.operation != end:
-            heard.add(message.WhichOneof('message'))
+        heard, _ = heard_until(two, two.request(cancel={'operation': 99}))
         assert 'pairing' not in heard, heard
+
+
+def heard_until(client, operation):
+    """The kinds of messages that come before the end of an operation, and its failure."""
+    heard = set()
+    while not (message := client.receive()).HasField('completed') or message.completed.operation != operation:
+        heard.add(message.WhichOneof('message'))
+    return heard, message.completed.failure
 
 
 def test_one_write():
@@ -159,19 +151,18 @@ def test_no_descriptors():
         time.sleep(2)
         used = daemon.processor_seconds() - before
         assert used < 0.5, f'{used} s of processor in 2 s'
-        assert victim.end(victim.request(cancel={'operation': 99})) is not None
+        assert victim.done(cancel={'operation': 99}) is not None
         for client in crowd:
             client.socket.close()
         late = daemon.connect()
-        assert late.end(late.request(cancel={'operation': 99})) is not None
+        assert late.done(cancel={'operation': 99}) is not None
         print(f'{used:.2f} s of processor in 2 s')
 
 
 def test_killed():
     """bled is killed: a program that uses it ends with an error that says so, and a new bled takes the socket"""
     with Daemon() as daemon:
-        with Running([BLETOOL, '-t', f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'subscribe', '2A37'],
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tool:
+        with daemon.running('gatt', 'Jelling Heart', 'subscribe', '2A37', stderr=subprocess.PIPE) as tool:
             tool.stdout.readline()
             daemon.process.kill()
             daemon.process.wait()
@@ -179,13 +170,8 @@ def test_killed():
         assert tool.returncode == 1 and 'lost' in said, (tool.returncode, said)
         status, _, said = bletool(f'bled:{daemon.path}', 'lescan', '--count', '1')
         assert status == 3 and 'no daemon listens' in said, (status, said)
-        again = subprocess.Popen([BLED, '--adapter', 'sim', '--socket', daemon.path], stdin=subprocess.DEVNULL,
-                                 stderr=subprocess.DEVNULL)
-        try:
-            deadline = time.monotonic() + LIMIT
-            while bletool(f'bled:{daemon.path}', 'lescan', '--count', '1')[0] != 0:
-                assert time.monotonic() < deadline and again.poll() is None, 'the new daemon does not answer'
-        finally:
+        with Running([BLED, '--adapter', 'sim', '--socket', daemon.path], stdout=None) as again:
+            wait_until(lambda: bletool(f'bled:{daemon.path}', 'lescan', '--count', '1')[0] == 0, 'the new daemon answers', LIMIT)
             again.terminate()
             again.wait(LIMIT)
         assert not os.path.exists(daemon.path), 'the socket is still there'

@@ -1,10 +1,9 @@
 """Cases of a full disk, a folder that cannot be written, damaged files, and of which ends of an app bring it back (SPEC SPR-30)."""
 import glob, os, pathlib, random, signal, subprocess, tempfile, time
 
-from jelling.daemon import Daemon, RELAY, relay_manifest, state_of
-from daemon.test_limits import actor, launch
+from jelling.apps import CENTRAL, Air, actor, launch
+from jelling.daemon import RELAY, Daemon, relay_manifest, state_of
 from daemon.test_scenarios import scans
-from jelling import lab as bench
 
 
 class Disk:
@@ -39,13 +38,11 @@ class Disk:
 
 def works(daemon):
     """An app is launched, hears its sensor, is stopped and woken."""
-    before = len(daemon.told('beat'))
     daemon.operate(foreground=RELAY)
-    daemon.wait_for('beats', lambda: len(daemon.told('beat')) > before + 1)
+    daemon.beats_more('beats', 2)
     daemon.suspend(RELAY)
-    daemon.wait_for('it is stopped', lambda: state_of(daemon.process_of(RELAY)) == 'T')
-    before = len(daemon.told('beat'))
-    daemon.wait_for('a beat wakes it', lambda: len(daemon.told('beat')) > before)
+    daemon.wait_stopped(daemon.process_of(RELAY))
+    daemon.beats_more('a beat wakes it')
 
 
 def test_full_disk():
@@ -72,7 +69,7 @@ def test_full_disk():
             before = len(daemon.told('willRestore'))
             daemon.start()
             daemon.wait_for('it is restored', lambda: len(daemon.told('willRestore')) > before)
-            daemon.wait_for('it is launched again', lambda: daemon.process_of_now(RELAY) not in (0, first))
+            daemon.wait_launched(RELAY, first)
             daemon.operate(quit='org.example.second')
             daemon.operate(quit=RELAY)
             daemon.wait_for('it is gone', lambda: daemon.process_of(RELAY) == 0)
@@ -81,8 +78,8 @@ def test_full_disk():
             daemon.kill()
             os.kill(process, signal.SIGKILL)
             daemon.start()
-            daemon.wait_for('it is launched again', lambda: daemon.process_of_now(RELAY) not in (0, process))
-            daemon.wait_for('it is restored', lambda: daemon.told('willRestore'))
+            daemon.wait_launched(RELAY, process)
+            daemon.wait_told('willRestore')
 
 
 def test_read_only_state():
@@ -100,7 +97,7 @@ def test_damaged_files():
     with Daemon(apps=[relay_manifest()]) as daemon:
         works(daemon)
         process = daemon.process_of(RELAY)
-        state = os.path.join(daemon.folder.name, 'state')
+        state = daemon.state
         for round in range(3):
             daemon.kill()
             files = [path for path in glob.glob(state + '/**', recursive=True)
@@ -117,7 +114,7 @@ def test_damaged_files():
                         octets[chance.randrange(len(octets))] ^= 1 << chance.randrange(8)
                 pathlib.Path(path).write_bytes(octets)
             daemon.start()
-            daemon.wait_for('it listens', lambda: daemon.listens())
+            daemon.wait_for('it listens', daemon.listens)
             assert daemon.process.poll() is None
             if state_of(process) == 'T':
                 os.killpg(process, signal.SIGKILL)
@@ -133,72 +130,65 @@ def test_damaged_files():
 def test_relaunch_table():
     """the table of SPR-30 with a real process: what ends an app, and whether the next event launches it again"""
     told = []
-    with tempfile.TemporaryDirectory() as folder:
-        press = os.path.join(folder, 'press')
-        os.mkfifo(press)
-        # Swift's report of a crash would take its time.
-        manifest = relay_manifest(environment={'SWIFT_BACKTRACE': 'enable=no'})
-        with Daemon(apps=[manifest], words=['--memory-pressure', press]) as daemon:
-            def memory():
-                daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
-                pathlib.Path(press).write_text('short\n')
+    # Swift's report of a crash would take its time.
+    manifest = relay_manifest(environment={'SWIFT_BACKTRACE': 'enable=no'})
+    with Daemon(apps=[manifest]) as daemon:
+        def memory():
+            daemon.wait_stopped(process)
+            daemon.press()
 
-            def restart():
-                daemon.kill()
-                os.kill(process, signal.SIGKILL)
-                daemon.start()
+        def restart():
+            daemon.kill()
+            os.kill(process, signal.SIGKILL)
+            daemon.start()
 
-            rows = [
-                ('suspended in memory', lambda: None, 'resumed'),
-                ('removed from memory', memory, 'launched'),
-                ('crashed (SIGSEGV)', lambda: os.kill(process, signal.SIGSEGV), 'launched'),
-                ('crashed (SIGABRT)', lambda: os.kill(process, signal.SIGABRT), 'launched'),
-                ('killed (SIGKILL)', lambda: os.kill(process, signal.SIGKILL), 'launched'),
-                ('device restarted', restart, 'launched'),
-                ('quit by the user', lambda: daemon.operate(quit=RELAY), 'gone'),
-            ]
-            works(daemon)
-            for what, end, wanted in rows:
-                process = daemon.process_of(RELAY)
-                restored, beats = len(daemon.told('willRestore')), len(daemon.told('beat'))
-                end()
-                if wanted == 'resumed':
-                    daemon.wait_for(what, lambda: len(daemon.told('beat')) > beats)
-                    assert daemon.process_of(RELAY) == process, what
-                elif wanted == 'launched':
-                    daemon.wait_for(what, lambda: daemon.process_of_now(RELAY) not in (0, process))
-                    daemon.wait_for(f'{what}: restored', lambda: len(daemon.told('willRestore')) > restored)
-                    beats = len(daemon.told('beat'))
-                    daemon.wait_for(f'{what}: beats', lambda: len(daemon.told('beat')) > beats)
-                    assert state_of(process) == 'Z', what
-                else:
-                    daemon.wait_for(what, lambda: state_of(process) == 'Z')
-                    time.sleep(3)
-                    assert daemon.process_of(RELAY) == 0, what
-                told.append(f'{what}: {wanted}')
+        rows = [
+            ('suspended in memory', lambda: None, 'resumed'),
+            ('removed from memory', memory, 'launched'),
+            ('crashed (SIGSEGV)', lambda: os.kill(process, signal.SIGSEGV), 'launched'),
+            ('crashed (SIGABRT)', lambda: os.kill(process, signal.SIGABRT), 'launched'),
+            ('killed (SIGKILL)', lambda: os.kill(process, signal.SIGKILL), 'launched'),
+            ('device restarted', restart, 'launched'),
+            ('quit by the user', lambda: daemon.operate(quit=RELAY), 'gone'),
+        ]
+        works(daemon)
+        for what, end, wanted in rows:
+            process = daemon.process_of(RELAY)
+            restored, beats = len(daemon.told('willRestore')), len(daemon.told('beat'))
+            end()
+            if wanted == 'resumed':
+                daemon.wait_for(what, lambda: len(daemon.told('beat')) > beats)
+                assert daemon.process_of(RELAY) == process, what
+            elif wanted == 'launched':
+                daemon.wait_launched(RELAY, process)
+                daemon.wait_for(f'{what}: restored', lambda: len(daemon.told('willRestore')) > restored)
+                daemon.beats_more(f'{what}: beats')
+                assert state_of(process) == 'Z', what
+            else:
+                daemon.wait_for(what, lambda: state_of(process) == 'Z')
+                time.sleep(3)
+                assert daemon.process_of(RELAY) == 0, what
+            told.append(f'{what}: {wanted}')
     print('; '.join(told))
 
 
 def test_restore_trace():
     """the trace of SPR-35 from real processes: end, a new process, its launch key, willRestore with the scan, state, discovery"""
     name = 'org.example.eddystone'
-    manifest = actor(name, {'restore': 'myCentralManagerIdentifier', 'scan': ['feaa'], 'duplicates': True}, modes=['bluetooth-central'])
-    with bench.Lab('simulator', 2).open(peer=False) as lab:
-        with Daemon(adapter=lab.endpoint, apps=[manifest]) as daemon:
-            daemon.operate(foreground=name)
-            daemon.wait_for('it scans', lambda: name in scans(daemon))
-            daemon.operate(background=name)
-            first = daemon.process_of(name)
-            os.kill(first, signal.SIGKILL)
-            daemon.wait_for('it has ended', lambda: daemon.process_of(name) == 0)
-            time.sleep(1)
-            assert daemon.process_of(name) == 0, 'launched without an event'
-            lab.start('advertise', '--name', 'Beacon', '--service', 'FEAA', via=lab.endpoints[1])
-            daemon.wait_for('a discovery', lambda: daemon.told('discovered'))
-            second = daemon.process_of(name)
-            trace = [line for line in map(dict, sum((daemon.told(kind) for kind in (
-                'began', 'willRestore', 'state', 'discovered')), [])) if line['process'] == second]
-            order = [line['event'] for line in daemon.events() if line.get('process') == second and line['event'] != 'log'][:4]
+    manifest = actor(name, {'restore': 'myCentralManagerIdentifier', 'scan': ['feaa'], 'duplicates': True}, modes=CENTRAL)
+    with Air() as air, Daemon(adapter=air.endpoint, apps=[manifest]) as daemon:
+        daemon.operate(foreground=name)
+        daemon.wait_for('it scans', lambda: name in scans(daemon))
+        daemon.operate(background=name)
+        first = daemon.kill_app(name)
+        time.sleep(1)
+        assert daemon.process_of(name) == 0, 'launched without an event'
+        air.lab.start('advertise', '--name', 'Beacon', '--service', 'FEAA', via=air.lab.endpoints[1])
+        daemon.wait_told('discovered')
+        second = daemon.process_of(name)
+        trace = [line for line in map(dict, sum((daemon.told(kind) for kind in (
+            'began', 'willRestore', 'state', 'discovered')), [])) if line['process'] == second]
+        order = [line['event'] for line in daemon.events() if line.get('process') == second and line['event'] != 'log'][:4]
     assert second != first and order == ['began', 'willRestore', 'state', 'discovered'], (first, second, order)
     began, restore, state, _ = trace[:4]
     assert began['launch'] == ['myCentralManagerIdentifier'] and began['environment'] == {'CB_LAUNCH_CENTRALS': 'myCentralManagerIdentifier'}, began

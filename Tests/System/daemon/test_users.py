@@ -1,32 +1,24 @@
 """Cases of what users share, each with a real second uid: what one of them has, another one's programs do not take."""
-import json, os, subprocess, tempfile, threading, time
+import json, os, tempfile, threading, time
 
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from jelling.daemon import Daemon, HEART, LIMIT, bletool, needs_root, operator, started_as, alerted
-from jelling.programs import BLETOOL
-from daemon.test_fairness import client_of, connect
-from daemon.test_operators import NOBODY, Open, as_user, status
-from daemon.test_pairing import NOT_PERMITTED, OTHER, Program
-from daemon.test_sharing import Peer
 from jelling import lab as bench
+from jelling.daemon import HEART, NOBODY, OTHER, Daemon, alerted, as_user, bletool, needs_root, operator, started_as
+from jelling.programs import BLETOOL
+from daemon.test_pairing import NOT_PERMITTED, Program
+from daemon.test_sharing import Peer
 
 
 @needs_root
 def test_configurations_of_users():
     """another user who writes a configuration by its handle, also without a response, does not end this one's subscription"""
-    with Open('--allow', str(NOBODY)) as daemon:
+    with Daemon(allow=[NOBODY]) as daemon:
         transport = f'bled:{daemon.path}'
-        code, out, said = bletool(transport, '--json', 'gatt', 'Jelling Heart', 'discover')
-        assert code == 0, said
-        characteristics = [one for line in map(json.loads, out.splitlines()) for service in line.get('services', [])
+        characteristics = [one for line in daemon.lines('gatt', 'Jelling Heart', 'discover') for service in line.get('services', [])
                            for one in service['characteristics']]
         handle, = [descriptor['handle'] for one in characteristics if one['uuid'] == '2A37'
                    for descriptor in one['descriptors'] if descriptor['uuid'] == '2902']
-        reader = subprocess.Popen([BLETOOL, '-t', transport, '--json', 'gatt', 'Jelling Heart', 'subscribe', '2A37'],
-                                  stdout=subprocess.PIPE, text=True)
-        guard = threading.Timer(LIMIT, reader.kill)
-        guard.start()
 
         def values(count):
             while count:
@@ -34,16 +26,12 @@ def test_configurations_of_users():
                 assert line, 'the subscription has ended'
                 count -= json.loads(line)['event'] == 'notified'
 
-        try:
+        with daemon.running('--json', 'gatt', 'Jelling Heart', 'subscribe', '2A37') as reader:
             values(1)
             for words in ['write', hex(handle), '0000'], ['write', hex(handle), '0000', '--command'], ['write', hex(handle), '0100']:
                 done = as_user(NOBODY, [], BLETOOL, '-t', transport, 'gatt', 'C0:DE:00:00:00:01/random', *words)
                 assert done.returncode == 0, (words, done)
                 values(3)
-        finally:
-            guard.cancel()
-            reader.kill()
-            reader.wait()
 
 
 def parameters(interval, timeout):
@@ -54,8 +42,8 @@ def parameters(interval, timeout):
 @needs_root
 def test_link_of_users():
     """a user does not slow down a link that another user has, too, nor make it end sooner; it may make it faster, and alone do both"""
-    with Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
-        first, second = Program(daemon, 65533), Program(daemon, NOBODY)
+    with Daemon(allow=[NOBODY, OTHER]) as daemon:
+        first, second = Program(daemon, OTHER), Program(daemon, NOBODY)
         links = [program.done(connect={'peer': HEART, 'establishment_retries': 5}).link for program in (first, second)]
         changes = {'slow': {'update_parameters': {'link': links[1], 'parameters': parameters(3200, 3200)}},
                    'hasty': {'update_parameters': {'link': links[1], 'parameters': parameters(6, 10)}},
@@ -69,28 +57,32 @@ def test_link_of_users():
             second.done(**changes[name])
 
 
+# Seconds: a read over the slow link waits for an event or two, one in 4 s.
+SLOW = 3
+
+
 @needs_root
 def test_slow_links_of_users():
     """a user who was on a link before, with the longest interval or a pace that idles, does not make it slow for one who comes later"""
     said = []
-    with Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
+    with Daemon(allow=[NOBODY, OTHER]) as daemon:
         slow = parameters(3200, 3200)
         for name, asked in ('interval', {'parameters': slow}), ('pace', {'pace': {'busy': parameters(6, 3200), 'idle': slow, 'idle_microseconds': 500_000}}):
-            first, second = Program(daemon, NOBODY), Program(daemon, 65533)
+            first, second = Program(daemon, NOBODY), Program(daemon, OTHER)
             link = first.done(connect={'peer': HEART, 'establishment_retries': 5, **asked}).link
             if name == 'pace':
                 # Idle: from now on every read takes seconds.
                 time.sleep(2)
             link = second.done(connect={'peer': HEART, 'establishment_retries': 5}).link
             # The change itself waits for an event of the slow link, or several.
-            daemon.wait_for('a fast link', lambda: 4 * duration(second, link) < 1)
+            daemon.wait_for('a fast link', lambda: 4 * duration(second, link) < SLOW)
             time.sleep(2)
             longest = max(duration(second, link) for _ in range(5))
-            assert longest < 1, f'{name}: a read took {longest:.1f} s'
+            assert longest < SLOW, f'{name}: a read took {longest:.1f} s'
             said.append(f'{name}: {longest * 1000:.0f} ms at most')
             first.leave()
             second.leave()
-            daemon.wait_for('the end of the link', lambda: not status(daemon)['adapters'][0]['links'])
+            daemon.wait_for('the end of the link', lambda: not daemon.status()['adapters'][0]['links'])
     print(', '.join(said))
 
 
@@ -102,33 +94,25 @@ def duration(program, link):
 
 
 SLOWING = """
-app = Client(sys.argv[1], 1000)
-app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.slowing'}}})
-assert 16 in app.receive(), 'not welcome'
-app.send({3: {1: 1, 4: {}}})
-
-
-def events():
-    while (message := app.receive()) is not None:
-        for notice in map(decode, message.get(19, [])):
-            if 1 in notice:
-                print(notice[1][0].decode(), flush=True)
-        for event in map(decode, message.get(17, [])):
-            app.send({4: {1: 1, 2: 1}})
-            yield event
-
-
-for event in events():
-    if 4 in event and decode(event[4][0])[1][0] == 5:
-        app.send({3: {1: 1, 16: encode({1: 1, 2: bytes.fromhex('180F'), 3: 1}) + encode({5: {
-            1: 2, 2: bytes.fromhex('2A19'), 3: 2, 4: 1}})}})
-    if 14 in event:
+app = AppClient(sys.argv[1], 'org.example.slowing', timeout=1000)
+app.ask(create_peripheral={})
+while (message := app.receive()) is not None:
+    if message.app_notice.HasField('log'):
+        print(message.app_notice.log, flush=True)
+    if not message.HasField('app_event'):
+        continue
+    event = message.app_event
+    app.returns(event)
+    if event.state_changed.state == POWERED_ON:
+        app.ask(add_service={'id': 1, 'uuid': b'\\x18\\x0f', 'is_primary': True, 'characteristics': [
+            {'id': 2, 'uuid': b'\\x2a\\x19', 'properties': 2, 'permissions': 1}]})
+    if event.HasField('service_added'):
         print('ready', flush=True)
-    if 16 in event:
-        request = decode(event[16][0])
+    if event.HasField('read_request'):
+        request = event.read_request
         # The highest latency, at the first read of its value.
-        app.send({3: {1: 1, 23: {1: decode(request[2][0])[1][0], 2: 2}}})
-        app.send({3: {1: 1, 21: {1: request[1][0], 3: b'd'}}})
+        app.ask(set_latency={'central': request.central.peer, 'latency': 2})
+        app.ask(respond={'request': request.request, 'value': b'd'})
 """
 
 
@@ -136,7 +120,7 @@ for event in events():
 def test_latency_of_apps_of_users():
     """an app that is not installed does not raise the latency of a central that another user's program serves, too"""
     with bench.Lab('simulator', 2).open(peer=False) as lab:
-        with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
+        with Daemon(allow=[NOBODY, OTHER], adapter=lab.endpoint) as daemon, \
                 started_as(OTHER, SLOWING, daemon) as app:
             assert app.stdout.readline() == 'ready\n'
             server = Program(daemon, NOBODY)
@@ -163,22 +147,20 @@ def advertises_rudely(client):
         assert not message.HasField('completed'), 'refused'
     assert message.advertising_room.hides_name
     # What it asked for before has been carried out.
-    client.end(client.request(cancel={'operation': 99}))
+    client.done(cancel={'operation': 99})
 
 
 @needs_root
 def test_advertisements_of_users():
     ("another user's directed, raw and slow advertisements, and its long name, change nothing about a server's advertisement: they get "
      "a set of their own or wait, and its program is told")
-    with Open('--allow', str(NOBODY)) as daemon:
+    with Daemon(allow=[NOBODY]) as daemon:
         server = daemon.connect()
         server.request(advertise={'packed': {'local_name': 'Server', 'services': [bytes.fromhex('180D')]}, 'is_connectable': True, 'resumes_after_connection': True})
         while not (message := server.receive()).HasField('advertising_changed') or not message.advertising_changed:
             pass
-        watcher = operator(daemon.path)
-        watcher.send(operator_request={'capture': {}})
-        assert watcher.receive().HasField('operator_answer')
-        other = client_of(NOBODY, daemon)
+        watcher = operator(daemon.path, capture={})
+        other = daemon.connect(NOBODY)
         advertises_rudely(other)
         shared, own, is_asked = [], [], False
         while True:
@@ -208,28 +190,29 @@ CHANNELS_OF_USER = 24
 def test_channels_of_users():
     """a user whose five programs open as many channels to a device as they can leaves another user some of the link's"""
     with bench.Lab('simulator', 2).open(peer=False) as lab:
-        with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
+        with Daemon(allow=[NOBODY, OTHER], adapter=lab.endpoint) as daemon, \
                 Daemon(adapter=lab.endpoints[1]) as device:
             servers = [device.connect() for _ in range(4)]
-            listening = [server.end(server.request(listen={})).listening for server in servers]
+            listening = [server.done(listen={}).listening for server in servers]
             servers[0].request(advertise={'packed': {'local_name': 'Device'}, 'is_connectable': True, 'resumes_after_connection': True})
-            greedy, modest = [client_of(NOBODY, daemon) for _ in range(5)], client_of(OTHER, daemon)
+            greedy, modest = [daemon.connect(NOBODY) for _ in range(5)], daemon.connect(OTHER)
 
             def opened(client, link, count):
-                ends = [client.end(client.request(open_channel={'link': link, 'spsm': listening[place % 4]})) for place in range(count)]
+                ends = [client.done(open_channel={'link': link, 'spsm': listening[place % 4]}) for place in range(count)]
                 return sum(not end.HasField('failure') for end in ends)
 
-            had = sum(opened(client, connect(client), 16) for client in greedy)
-            left = opened(modest, connect(modest), 4)
+            had = sum(opened(client, client.connected(client.found()), 16) for client in greedy)
+            left = opened(modest, modest.connected(modest.found()), 4)
             assert (had, left) == (CHANNELS_OF_USER, 4), (had, left)
 
 
 TOGGLING = """
 client = Client(sys.argv[1], 1000)
-assert 1 in client.greet(), 'refused'
+client.greeted()
 for number in range(10_000_000):
-    wish = client.request({12: {1: {1: b'n%d' % (number % 10)}, 3: 1, 6: 1, 5: 32 + number % 100}})
-    client.end(client.request({5: {1: wish}}))
+    wish = client.request(advertise={'packed': {'local_name': f'n{number % 10}'}, 'is_connectable': True, 'resumes_after_connection': True,
+                                     'interval': 32 + number % 100})
+    client.done(cancel={'operation': wish})
     if number == 100:
         print('ready', flush=True)
 """
@@ -238,16 +221,14 @@ for number in range(10_000_000):
 @needs_root
 def test_toggled_advertisements():
     """another user who advertises and ends it without pause takes a server's advertisement off the air a few times a second at most"""
-    with Open('--allow', str(NOBODY)) as daemon:
+    with Daemon(allow=[NOBODY]) as daemon:
         server = daemon.connect()
         server.request(advertise={'packed': {'local_name': 'Server'}, 'is_connectable': True, 'resumes_after_connection': True, 'interval': 160})
         while not (message := server.receive()).HasField('advertising_changed') or not message.advertising_changed:
             pass
         with started_as(NOBODY, TOGGLING, daemon) as other:
             assert other.stdout.readline() == 'ready\n'
-            watcher = operator(daemon.path)
-            watcher.send(operator_request={'capture': {}})
-            assert watcher.receive().HasField('operator_answer')
+            watcher = operator(daemon.path, capture={})
             ends, began = 0, time.monotonic()
             # The last packet: the answer to a question that comes after five seconds.
             timer = threading.Timer(5, lambda: server.request(hci_command={'opcode': 0x1001}))
@@ -277,20 +258,18 @@ def test_bonds_of_users():
     """a bond is its user's, as ‘bonds’ says, and ‘unpair --user’ removes all of one user and none of another"""
     with bench.Lab('bumble', 2).open(peer=False) as lab:
         lab.every_link_ends_by_us = False
-        with Open('--allow', str(NOBODY), adapter=lab.endpoint) as daemon:
+        with Daemon(allow=[NOBODY], adapter=lab.endpoint) as daemon:
             transport = f'bled:{daemon.path}'
             peer = Peer(lab, 0x21)
             done = as_user(NOBODY, [], BLETOOL, '-t', transport, 'pair', f'{peer.address}/random', '--yes')
             assert done.returncode == 0, done
-            bond = json.loads(bletool(transport, '--json', 'bonds')[1])
+            bond, = daemon.lines('bonds')
             assert (bond['user'], bond['identity']) == (NOBODY, peer.address), bond
-            code, _, said = bletool(transport, 'unpair', '--user', 'root')
-            assert code == 1 and 'no bond' in said, said
+            assert 'no bond' in daemon.tool('unpair', '--user', 'root', status=1)
             done = as_user(NOBODY, [], BLETOOL, '-t', transport, 'unpair', '--user', str(NOBODY))
             assert done.returncode == 1 and '--operators' in done.stderr, done
-            code, out, said = bletool(transport, '--json', 'unpair', '--user', 'nobody')
-            assert code == 0 and json.loads(out)['identity'] == bond['identity'], (out, said)
-            assert bletool(transport, '--json', 'bonds')[:2] == (0, '')
+            assert daemon.lines('unpair', '--user', 'nobody')[0]['identity'] == bond['identity']
+            assert daemon.lines('bonds') == []
 
 
 @needs_root
@@ -298,7 +277,7 @@ def test_names_of_bonds():
     """a name means the device that its user paired, never an impostor; another user neither knows nor names that bond"""
     with bench.Lab('bumble', 2).open(peer=False) as lab:
         lab.every_link_ends_by_us = False
-        with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
+        with Daemon(allow=[NOBODY, OTHER], adapter=lab.endpoint) as daemon, \
                 tempfile.TemporaryDirectory() as homes:
             os.chmod(homes, 0o755)
 
@@ -322,8 +301,8 @@ def test_names_of_bonds():
             done = tool(NOBODY, 'gatt', 'Lock', 'write', '2A39', '01', '--connect-timeout', '3')
             assert done.returncode == 1 and lock.address in done.stderr and impostor.address not in done.stderr, done
             # An operator, who has not paired it, is told of both.
-            code, _, said = bletool(f'bled:{daemon.path}', 'gatt', 'Lock', 'write', '2A39', '01')
-            assert code == 1 and lock.address in said and impostor.address in said, said
+            said = daemon.tool('gatt', 'Lock', 'write', '2A39', '01', status=1)
+            assert lock.address in said and impostor.address in said, said
             assert not [line for line in impostor.child.lines if line.get('ev') in ('connected', 'write')], impostor.child.lines
 
             own, other = Program(daemon, NOBODY), Program(daemon, OTHER)
@@ -333,7 +312,7 @@ def test_names_of_bonds():
             assert bond.name == 'Lock' and bond.user == NOBODY and not list(UnknownFieldSet(bond)), bond
             assert not other.welcome.bonds and other.reason(**named('Mine')) == NOT_PERMITTED
             assert own.reason(**named('Door')) is None
-            assert json.loads(bletool(f'bled:{daemon.path}', '--json', 'bonds')[1])['name'] == 'Door'
+            assert daemon.lines('bonds')[0]['name'] == 'Door'
             own.leave()
             other.leave()
 
@@ -341,10 +320,8 @@ def test_names_of_bonds():
 @needs_root
 def test_alerts_of_users():
     """apps of two users that want to alert their users of one connection each have an alert"""
-    with Open('--allow', str(NOBODY)) as daemon:
-        follower = operator(daemon.path)
-        follower.send(operator_request={'follow_alerts': {}})
-        assert follower.receive().HasField('operator_answer')
+    with Daemon(allow=[NOBODY]) as daemon:
+        follower = operator(daemon.path, follow_alerts={})
         apps = [alerted(daemon.path, user) for user in (None, NOBODY)]
         names = set()
         while len(names) < 2:

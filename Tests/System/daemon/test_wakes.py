@@ -1,28 +1,22 @@
 """Cases of the time that a woken app has: for what it has begun, until it says that it is done, and of what waits for it."""
-import json, pathlib, time
+import time
 
-from jelling.daemon import LIMIT, Daemon, state_of, Client
-from daemon.test_limits import actor, launch, leave, told, wait_for
-from daemon.test_scenarios import CENTRAL, ONE, Air, waiting
-from daemon.test_settings import Configured
+from jelling.apps import CENTRAL, Air, actor, launch, leave, sensor, told, wait_for
+from jelling.daemon import Daemon
+from daemon.test_scenarios import ONE, reader, waiting
 
 # Seconds between two values: more than a wake lasts, so that each value wakes the app.
 PERIOD = 15
 WISH = {'scan': ['180d'], 'connect': {}, 'subscribe': '2a37'}
 
 
-class Sparse(Air):
+def sparse():
     """A sensor that measures rarely."""
-
-    def __enter__(self):
-        super().__enter__()
-        pathlib.Path(self.profile).write_text(json.dumps({'services': [{'uuid': '180D', 'characteristics': [
-            {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '0040', 'notifyEvery': PERIOD}]}]}))
-        return self
+    return Air(profile=sensor(seconds=PERIOD))
 
 
 def stopped(daemon, name=ONE):
-    daemon.wait_for('it is stopped', lambda: state_of(daemon.process_of(name)) == 'T')
+    daemon.wait_stopped(daemon.process_of(name))
 
 
 def wake(daemon, air, until, name=ONE):
@@ -47,8 +41,8 @@ def strikes(daemon, name=ONE):
 
 def test_late_completion():
     """what a delegate has begun goes on in the same wake, after it has returned: three seconds later it is done, without a strike (SPEC BGX-4)"""
-    with Sparse() as air, Daemon(
-            adapter=air.lab.endpoint, apps=[actor(ONE, {**WISH, 'late': 3}, modes=CENTRAL)], idle=None) as daemon:
+    with sparse() as air, Daemon(
+            adapter=air.endpoint, apps=[actor(ONE, {**WISH, 'late': 3}, modes=CENTRAL)], idle=None) as daemon:
         assert wake(daemon, air, 'late') == ['value', 'late'], told(daemon, ONE)
         assert strikes(daemon) == 0
 
@@ -58,7 +52,7 @@ def test_done_app():
     for work, said in ('done', ['value']), (2, ['value', 'ended']):
         # Its time is longer than the case waits.
         app = actor(ONE, {**WISH, 'work': work}, modes=CENTRAL, wakeSeconds=3600)
-        with Sparse() as air, Daemon(adapter=air.lab.endpoint, apps=[app], idle=None) as daemon:
+        with sparse() as air, Daemon(adapter=air.endpoint, apps=[app], idle=None) as daemon:
             assert wake(daemon, air, said[-1]) == said, told(daemon, ONE)
             assert strikes(daemon) == 0
 
@@ -67,32 +61,17 @@ def test_expired_task():
     """a task is warned when the time is over; one that ends then is no strike, one that does not is (SPEC BGX-5)"""
     for work, said, count in ('expiring', ['value', 'expiring', 'ended'], 0), ('endless', ['value', 'expiring'], 1):
         app = actor(ONE, {**WISH, 'work': work}, modes=CENTRAL, wakeSeconds=2)
-        with Sparse() as air, Daemon(adapter=air.lab.endpoint, apps=[app], idle=None) as daemon:
+        with sparse() as air, Daemon(adapter=air.endpoint, apps=[app], idle=None) as daemon:
             assert wake(daemon, air, said[-1]) == said, told(daemon, ONE)
             assert strikes(daemon) == count
 
 
 def test_idle_cost():
     """the operator's setting bounds how long an app runs that has nothing to do and does not say so (SPEC BGX-4)"""
-    limits = {'limits': {'idleSeconds': 0, 'wakeSeconds': 3600}}
-    with Sparse() as air, Configured(limits, adapter=air.lab.endpoint, apps=[actor(ONE, WISH, modes=CENTRAL)]) as daemon:
+    limits = {'idleSeconds': 0, 'wakeSeconds': 3600}
+    with sparse() as air, Daemon(settings={'limits': limits}, adapter=air.endpoint, apps=[actor(ONE, WISH, modes=CENTRAL)]) as daemon:
         assert wake(daemon, air, 'value') == ['value'], told(daemon, ONE)
         assert strikes(daemon) == 0
-
-
-def reader(air):
-    """A client of another bled that reads the value of the app, as often as it is called: what `completed` says."""
-    central = Client(air.lab.bled(air.lab.endpoints[1]), LIMIT)
-    assert central.greet().HasField('welcome')
-    central.request(scan={'is_active': True})
-    address = None
-    while address is None:
-        found = central.receive().discovered
-        if b'Door' in found.advertisement + found.scan_response:
-            address = found.address
-    link = central.end(central.request(connect={'peer': address})).link
-    return lambda: central.end(central.request(
-        gatt={'link': link, 'read_using_uuid': {'uuid': bytes.fromhex('2a19'), 'range': {'first': 1, 'last': 0xFFFF}}}))
 
 
 def test_slow_server():
@@ -100,10 +79,10 @@ def test_slow_server():
     wish = {'publish': [['180f', ['2a19', 2, 1]]], 'advertise': 'Door'}
     for after, seconds in (2, 10), (60, 1):
         app = actor(ONE, {**wish, 'answer': after}, modes=['bluetooth-peripheral'], wakeSeconds=seconds)
-        with Air() as air, Daemon(adapter=air.lab.endpoint, apps=[app], idle=None) as daemon:
+        with Air() as air, Daemon(adapter=air.endpoint, apps=[app], idle=None) as daemon:
             launch(daemon, ONE)
             wait_for(daemon, ONE, 'advertising')
-            read = reader(air)
+            read, *_ = reader(air)
             leave(daemon, ONE)
             stopped(daemon)
             end = read()
@@ -122,27 +101,24 @@ def test_slow_server():
 
 def test_lost_events():
     """what found no room while an app was suspended is counted, in an event and in its log, before what waited (SPEC 5.5 rule 2)"""
-    limits = {'limits': {'queuedOctets': 65_536}}
-    with Air() as air:
-        pathlib.Path(air.profile).write_text(json.dumps({'services': [{'uuid': '180D', 'characteristics': [
-            {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '00' * 200, 'notifyEvery': 0.02}]}]}))
-        with Configured(limits, adapter=air.lab.endpoint, apps=[actor(ONE, WISH, modes=[])]) as daemon:
-            air.come()
+    with Air(profile=sensor('00' * 200, 0.02)) as air, Daemon(
+            settings={'limits': {'queuedOctets': 65_536}}, adapter=air.endpoint, apps=[actor(ONE, WISH, modes=[])]) as daemon:
+        air.come()
+        launch(daemon, ONE)
+        wait_for(daemon, ONE, 'value')
+        room, rounds = 65_536 // 296, 0
+        while not told(daemon, ONE, 'lost'):
+            leave(daemon, ONE)
+            stopped(daemon)
+            before = len(told(daemon, ONE))
+            daemon.wait_for('the queue is full', lambda: waiting(daemon, ONE) >= room - 1)
+            # The next one finds no room; where the peer is slow, a later round waits long enough for it.
+            time.sleep(0.05 * 2 ** rounds)
             launch(daemon, ONE)
-            wait_for(daemon, ONE, 'value')
-            room, rounds = 65_536 // 296, 0
-            while not told(daemon, ONE, 'lost'):
-                leave(daemon, ONE)
-                stopped(daemon)
-                before = len(told(daemon, ONE))
-                daemon.wait_for('the queue is full', lambda: waiting(daemon, ONE) >= room - 1)
-                # The next one finds no room; where the peer is slow, a later round waits long enough for it.
-                time.sleep(0.05 * 2 ** rounds)
-                launch(daemon, ONE)
-                wait_for(daemon, ONE, 'value', len(told(daemon, ONE, 'value')) + room // 2)
-                rounds += 1
-                assert rounds < 10, 'nothing is lost'
-            lines = told(daemon, ONE)[before:]
-            assert next(line['event'] for line in lines if line['event'] in ('lost', 'value')) == 'lost', lines[:5]
-            lost = told(daemon, ONE, 'lost')[0]['count']
-            assert any(f'{lost} events were dropped' in line['text'] for line in lines if line['event'] == 'log'), lines[:5]
+            wait_for(daemon, ONE, 'value', len(told(daemon, ONE, 'value')) + room // 2)
+            rounds += 1
+            assert rounds < 10, 'nothing is lost'
+        lines = told(daemon, ONE)[before:]
+        assert next(line['event'] for line in lines if line['event'] in ('lost', 'value')) == 'lost', lines[:5]
+        lost = told(daemon, ONE, 'lost')[0]['count']
+        assert any(f'{lost} events were dropped' in line['text'] for line in lines if line['event'] == 'log'), lines[:5]

@@ -51,23 +51,20 @@ def test_every_structure_is_in_the_live_scan(bench):
     """The details of the live scan have a line for each structure that a device sends"""
     kinds = [0x01, 0x0D, 0x11, 0x12, 0x1A, 0xC0]
     bench.controller.add(Device('C0:00:00:00:00:09', data=packed(kinds)))
-    program = Program(bench.command('--state', bench.path('state'), 'lescan', json=False))
-    try:
+    with Program(bench.command('--state', bench.path('state'), 'lescan', json=False)) as program:
         assert program.shows('C0:00:00:00:00:09'), f'the device is not shown: {program.screen.text}'
         program.press('\x1b[B\r')
         for kind in kinds[1:]:
             assert program.shows(f'0x{kind:02x}.*{STRUCTURES[kind]}'), f'0x{kind:02x} is not shown: {program.screen.text}'
         program.press('\x1bq')
         assert program.end() == 0
-    finally:
-        program.close()
 
 
 def test_broken_structure(bench):
     """A device whose last structure is cut short is found by the name that comes before it"""
     peer = meter(bench)
     peer.data, peer.scan_response = b'\x02\x01\x06' + b'\x06\x09Meter' + b'\x09\xff\x4c', b''
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
 
 
 @mark.parametrize('padding', [param(b'      ', id='spaces'), param(bytes(8), id='zeros'), param(b'\0', id='one_zero')])
@@ -77,14 +74,14 @@ def test_name_padded_with(bench, padding):
     peer = meter(bench)
     encoded = b'Meter' + padding
     peer.scan_response = bytes([len(encoded) + 1, 9]) + encoded
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
 
 
 def test_name_in_the_scan_response_only(bench):
     """A device whose advertisement is empty and whose scan response has the name is found by it"""
     peer = meter(bench)
     peer.data = b''
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
 
 
 # Extended advertisements

@@ -74,7 +74,7 @@ def test_link_not_established(bench):
     """Two links that fail to be established (0x3E) are made again without a word, and the value is read"""
     peer = meter(bench)
     fails_to_be_established(2)(bench, peer)
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
     assert len(peer.links) == 3
 
 
@@ -103,7 +103,7 @@ def test_connection_reported_twice(bench):
     """An adapter that reports a connection twice, with the same handle: the value is read"""
     peer = meter(bench)
     reported_twice(bench)
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
     counted(bench, 'unexpectedEvents')
 
 
@@ -111,7 +111,7 @@ def test_connection_without_a_request(bench):
     """An adapter that reports one more link to the same device, without a request: the value is read, the other link is ended"""
     peer = meter(bench)
     reported_twice(bench, 0x0123)
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
     assert {struct.unpack_from('<H', p)[0] for o, p in bench.controller.commands if o == 0x0406} == {0x40, 0x0123}
 
 
@@ -134,7 +134,7 @@ def test_security_requests_without_end(bench):
             peer.request_security()
         return None
     peer.server.hook = hook
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
     pairings = [p for p in peer.sent(6) if p[0] == 0x01]
     assert len(pairings) <= 2, f'{len(pairings)} Pairing Requests'
 

@@ -88,7 +88,7 @@ def test_discovery_ends_with(bench, code):
         return error(pdu, code) if pdu[0] in (0x04, 0x06, 0x08, 0x10) and answer[0] == 0x01 else None
     peer.server.hook = hook
     discovers(bench, peer)
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
 
 
 def test_discovery_ends_with_unlikely_error(bench):
@@ -125,7 +125,7 @@ def test_descriptors_not_supported(bench):
     peer = meter(bench)
     answered(peer, 0x04, lambda pdu: error(pdu, 0x06))
     assert database(bench.gatt('discover', peer='Meter')) == {'180F': [BATTERY], 'FFE0': ['FFE1', 'FFE2', 'FFE3', 'FFE4']}
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
 
 
 def test_services_in_wrong_order(bench):

@@ -165,7 +165,7 @@ def test_service_changed_storm(bench):
                 link.send(4, struct.pack('<BHHH', 0x1D, changed, 1, 0xFFFF))
         return None
     peer.server.hook = hook
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'
     peer.wait(lambda: len(peer.sent(opcodes=[0x1E])) >= 50 - left[0], 'confirmations')
 
 
@@ -174,4 +174,4 @@ def test_service_changed_cannot_be_subscribed(bench):
     peer = meter(bench)
     peer.server.service('1801')
     peer.server.characteristic('2A05', READ, b'\0\0\0\0')
-    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert bench.value(VALUE, peer='Meter') == b'12.5'

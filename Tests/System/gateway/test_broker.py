@@ -1,8 +1,10 @@
 """Brokers that break, lie or answer slowly, and subscribers from PyPI."""
-import json, random, socket, struct, threading, time
+import contextlib, random, socket, struct, threading, time
 
-from jelling.child import Child, free_port
-from jelling.gateway import PYTHON, check_order, slow, wait_until
+from jelling.child import Child
+from jelling.measures import kilobytes
+from jelling.gateway import PYTHON, check_order, wait_until
+from jelling.scripted_broker import Server, read_packet
 
 # What a broker may answer to a CONNECT; None: nothing at all.
 ANSWERS = {
@@ -26,66 +28,41 @@ ANSWERS = {
 }
 
 
-class HostileBroker:
+class HostileBroker(Server):
     """Answers each connection in the next way of ANSWERS, or with random octets."""
 
     def __init__(self, port):
-        self.answers = [*ANSWERS.items()]
         generator = random.Random(17)
-        self.answers += [('random octets', b'\x20\x02\x00\x00' * (n % 2) + generator.randbytes(300)) for n in range(20)]
-        self.connections, self.held = 0, []
-        self.server = socket.create_server(('127.0.0.1', port))
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
+        self.answers = [*ANSWERS.items(), *(('random octets', b'\x20\x02\x00\x00' * (n % 2) + generator.randbytes(300)) for n in range(20))]
+        self.connections = 0
+        super().__init__(port)
 
-    def run(self):
-        while True:
-            try:
-                peer, _ = self.server.accept()
-            except OSError:
-                return
-            said, octets = self.answers[self.connections % len(self.answers)]
-            self.connections += 1
-            try:
-                peer.settimeout(10)
-                peer.recv(65536)
-                if octets:
-                    peer.sendall(octets)
-                if octets is None or said.startswith(('half', 'a CONNACK that', 'a thousand', 'an acknow')):
-                    # It stays open: the gateway has to notice by itself.
-                    self.held.append(peer)
-                    time.sleep(1)
-                    continue
-                time.sleep(0.2)
-            except OSError:
-                pass
-            peer.close()
-
-    def close(self):
-        # A server that is closed does not wake a thread that accepts.
-        self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
-        self.thread.join(60)
-        for peer in self.held:
-            peer.close()
+    def serve(self, peer):
+        said, octets = self.answers[self.connections % len(self.answers)]
+        self.connections += 1
+        with contextlib.suppress(OSError), peer:
+            peer.settimeout(10)
+            peer.recv(65536)
+            if octets:
+                peer.sendall(octets)
+            if octets is None or said.startswith(('half', 'a CONNACK that', 'a thousand', 'an acknow')):
+                # It stays open: the gateway has to notice by itself.
+                self.thread.join()
+            time.sleep(0.2)
 
 
 def test_hostile_broker(bench):
     """a broker that answers with garbage, half packets and huge ones: told, tried again, nothing else stops"""
     radio = bench.radio('--devices', '10', '--rate', '50')
-    port = free_port()
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1, keepAlive: 5}}\n'
-                                   'publish: {interval: 0}\nhomeAssistant: {}\n')
     broker = HostileBroker(bench.port)
-    gateway = bench.start('--config', file, '--http', f'127.0.0.1:{port}')
+    gateway = bench.start('--config', bench.settings(radio, mqtt=', keepAlive: 5', more='publish: {interval: 0}\nhomeAssistant: {}\n'), page=True)
     wait_until(lambda: broker.connections >= len(broker.answers), f'{len(broker.answers)} connections', 400)
     assert gateway.process.poll() is None, f'ended: {gateway.stderr()[-500:]}'
     assert 'no session with' in gateway.stderr(), f'nothing was told: {gateway.stderr()}'
-    status, body = bench.get(port, '/health')
-    assert status == 503 and json.loads(body)['adapters'][0]['state'] == 'scanning', f'{status} {body}'
-    before = bench.metric(port, 'reports_total')
-    wait_until(lambda: bench.metric(port, 'reports_total') > before + 20, 'packets from the radio')
-    memory = int(next(l for l in open(f'/proc/{gateway.process.pid}/status') if l.startswith('VmRSS')).split()[1])
+    assert not gateway.is_healthy() and gateway.health()['adapters'][0]['state'] == 'scanning', gateway.health()
+    before = gateway.metric('reports_total')
+    gateway.wait_metric('reports_total', before + 20)
+    memory = kilobytes(gateway.process)
     assert memory < 200_000, f'{memory} kB of memory'
     broker.close()
     heard = bench.heard('jelling/g/devices/#', options=('-c', '-i', 'judge'))
@@ -94,35 +71,19 @@ def test_hostile_broker(bench):
     print(f'{broker.connections} connections, {memory // 1024} MB')
 
 
-class SlowBroker:
+class SlowBroker(Server):
     """Accepts everything, and acknowledges each message a while later, or never."""
 
     def __init__(self, port):
         self.delay, self.waiting, self.largest, self.taken = 0.2, 0, 0, 0
-        self.server = socket.create_server(('127.0.0.1', port))
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def run(self):
-        while True:
-            try:
-                peer, _ = self.server.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(peer,), daemon=True).start()
+        super().__init__(port)
 
     def serve(self, peer):
         file = peer.makefile('rb')
         self.waiting = 0
-        try:
-            while True:
-                kind, length, shift = file.read(1)[0], 0, 0
-                while True:
-                    octet = file.read(1)[0]
-                    length |= (octet & 127) << shift
-                    shift += 7
-                    if octet < 128:
-                        break
-                body = file.read(length)
+        with contextlib.suppress(OSError), peer:
+            while packet := read_packet(file):
+                kind, body, _ = packet
                 if kind >> 4 == 1:
                     peer.sendall(b'\x20\x02\x00\x00')
                 elif kind >> 4 == 3 and kind & 6:
@@ -136,32 +97,26 @@ class SlowBroker:
                     peer.sendall(b'\xd0\x00')
                 elif kind >> 4 == 8:
                     peer.sendall(b'\x90\x03' + body[:2] + b'\x01')
-        except (OSError, IndexError):
-            peer.close()
 
     def acknowledge(self, peer, number):
         self.waiting -= 1
-        try:
+        with contextlib.suppress(OSError):
             peer.sendall(b'\x40\x02' + number)
-        except OSError:
-            pass
 
 
 def test_slow_broker(bench):
     """a broker that acknowledges slowly, then never: so many messages are on the way and no more, the rest waits on disk"""
     broker = SlowBroker(bench.port)
     radio = bench.radio('--devices', '20', '--rate', '300')
-    port = free_port()
-    gateway = bench.start('--config', bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\npublish: {{interval: 0}}\n'
-                      f'mqtt: {{url: "{bench.url}", longestBackoff: 1, inFlight: 10}}\n'), '--http', f'127.0.0.1:{port}')
+    gateway = bench.start('--config', bench.settings(radio, mqtt=', inFlight: 10', more='publish: {interval: 0}\n'), page=True)
     wait_until(lambda: broker.taken > 100, 'messages at the slow broker')
     assert broker.largest <= 10, f'{broker.largest} messages without acknowledgement, want 10 at most'
     broker.delay = None
-    wait_until(lambda: (bench.metric(port, 'queue_messages') or 0) > 500, 'messages wait')
-    assert bench.metric(port, 'mqtt_in_flight') <= 10 and broker.largest <= 10, broker.largest
-    before = bench.metric(port, 'reports_total')
-    wait_until(lambda: bench.metric(port, 'reports_total') > before + 100, 'packets from the radio')
-    assert bench.metric(port, 'queue_unwritten_messages') < 5000, 'messages stay in memory'
+    gateway.wait_metric('queue_messages', 500)
+    assert gateway.metric('mqtt_in_flight') <= 10 and broker.largest <= 10, broker.largest
+    before = gateway.metric('reports_total')
+    gateway.wait_metric('reports_total', before + 100)
+    assert gateway.metric('queue_unwritten_messages') < 5000, 'messages stay in memory'
     gateway.ends_well()
 
 
@@ -177,7 +132,7 @@ def test_late_broker(bench):
     assert b'offline' in peer.recv(65536), 'no CONNECT with a last will'
     heard = bench.heard('jelling/#')
     bench.write('gateway.yaml', text.replace('PORT', str(bench.port)))
-    bench.wait_stderr(gateway, 'the settings were loaded again')
+    gateway.wait_stderr('the settings were loaded again')
     said = b''
     try:
         peer.sendall(b'\x20\x02\x00\x00')
@@ -226,11 +181,9 @@ def test_subscribers(bench):
         child.wait_for(lambda l: 'ready' in l, 'subscribed', 180)
         judges.append(child)
     radio = bench.radio('--devices', '20', '--rate', '100')
-    port = free_port()
-    gateway = bench.start('--config', slow(bench, radio), '--http', f'127.0.0.1:{port}')
+    gateway = bench.start('--config', bench.settings(radio, more='publish: {interval: 0}\n'), page=True)
     heard.wait(lambda t, p, r: True, 'documents', 500)
-    bench.drain(radio, gateway, port)
-    made = int(bench.metric(port, 'documents_total'))
+    made = int(gateway.drain(radio))
     gateway.end()
     for judge in judges:
         documents = lambda: [l['payload'] for l in judge.lines if 'payload' in l]   # noqa: E731

@@ -1,23 +1,22 @@
 """Files that are not what they were: flipped bits, full disks, folders of others, pipes in the place of files."""
-import pathlib
-
-import contextlib, glob, json, os, random, shutil, signal, socket, sqlite3, subprocess, threading, time
+import contextlib, glob, json, os, pathlib, random, shutil, signal, sqlite3, time
 
 from jelling.child import Failure, free_port
 from jelling.gateway import check_order, wait_until
+from jelling.scripted_broker import Reader, Server, read_packet
 
 
-def settings(bench, radio, port, queue='', mqtt='', rest=''):
-    return bench.write('gateway.yaml', f'name: g\nadapters: ["{radio}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1{mqtt}}}\n'
-                                   f'publish: {{interval: 0}}\nqueue: {{{queue}}}\nhttp: {{listen: "127.0.0.1:{port}"}}\n{rest}')
+def settings(bench, radio, queue, mqtt=''):
+    return bench.settings(radio, mqtt=mqtt, more=f'publish: {{interval: 0}}\nqueue: {{path: "{queue}"}}\n'
+                                                 f'http: {{listen: "127.0.0.1:{free_port()}"}}\n')
 
 
 def filled_queue(bench, count=600):
     """A queue on disk with so many messages, which no broker has had; returns its path and the messages."""
-    radio, port, path = bench.radio('--devices', '10', '--rate', '200'), free_port(), bench.path('q.sqlite')
-    gateway = bench.start('--config', settings(bench, radio.socket, port, f'path: "{path}"'))
-    wait_until(lambda: (bench.metric(port, 'queue_messages') or 0) > count, 'messages wait')
-    bench.end_radio(radio, gateway)
+    radio, path = bench.radio('--devices', '10', '--rate', '200'), bench.path('q.sqlite')
+    gateway = bench.start('--config', settings(bench, radio, path))
+    gateway.wait_metric('queue_messages', count)
+    gateway.end_radio(radio)
     gateway.ends_well()
     assert not os.path.exists(path + '-wal'), 'the log is still there'
     with contextlib.closing(sqlite3.connect(path)) as store:
@@ -51,18 +50,18 @@ def test_flipped_bits(bench):
         octets = bytearray(whole)
         octets[place] ^= 1 << generator.randrange(8)
         pathlib.Path(path).write_bytes(octets)
-        before, port = len(heard.messages), free_port()
-        gateway = bench.start('--config', settings(bench, 'unix:' + bench.path('nobody'), port, f'path: "{path}"', f', clientID: "g{number}"'))
+        before = len(heard.messages)
+        gateway = bench.start('--config', settings(bench, 'unix:' + bench.path('nobody'), path, f', clientID: "g{number}"'))
         what = f'bit in octet {place}'
         try:
-            bench.wait_stderr(gateway, 'connected to the broker', 60)
+            gateway.wait_stderr('connected to the broker', 60)
             wait_until(lambda: 'messages wait in' in gateway.stderr() or 'the queue was damaged' in gateway.stderr(), 'the queue is open', 60)
-            wait_until(lambda: bench.metric(port, 'queue_messages') == 0 and bench.metric(port, 'mqtt_in_flight') == 0
-                       and json.loads(bench.get(port, '/health')[1])['queue'] == {'messages': 0}, 'the queue is empty and works', 60)
+            wait_until(lambda: gateway.metric('queue_messages') == 0 and gateway.metric('mqtt_in_flight') == 0
+                       and gateway.health()['queue'] == {'messages': 0}, 'the queue is empty and works', 60)
             # A file that is another one now may be found at the first read only.
             gateway.ends_well()
         except Failure as e:
-            state = [l for l in bench.get(port, '/metrics')[1].splitlines() if 'queue_' in l or 'mqtt_' in l if l[0] != '#']
+            state = [l for l in gateway.get('/metrics')[1].splitlines() if 'queue_' in l or 'mqtt_' in l if l[0] != '#']
             raise Failure(f'{what}, {octets[place]:02x} for {whole[place]:02x}: {e}; {state}; {gateway.stderr()[-600:]}') from None
         wait_until(lambda: [t for t, p, _ in heard.messages[before:]][-1:] == ['jelling/g/status'], f'{what}: offline')
         found = [(t, p.encode()) for t, p, _ in heard.messages[before:] if '/status' not in t]
@@ -92,37 +91,24 @@ def test_foreign_rows(bench):
         for _, statement in rows:
             store.execute(statement)
     bench.start_broker()
-    heard, port = bench.subscribe('jelling/g/devices/#', '#'), free_port()
-    gateway = bench.start('--config', settings(bench, 'unix:' + bench.path('nobody'), port, f'path: "{path}"'))
-    bench.wait_stderr(gateway, 'messages in it could be read and are still sent, others may be lost')
+    heard = bench.subscribe('jelling/g/devices/#', '#')
+    gateway = bench.start('--config', settings(bench, 'unix:' + bench.path('nobody'), path))
+    gateway.wait_stderr('messages in it could be read and are still sent, others may be lost')
     heard.wait(lambda t, p, r: '/devices/' in t, 'the other messages', len(messages) - len(rows))
-    bench.wait_empty(port)
-    wait_until(lambda: bench.get(port, '/health')[1].count('problem') == 1, 'only the adapter has a problem')
+    gateway.wait_empty()
+    wait_until(lambda: gateway.get('/health')[1].count('problem') == 1, 'only the adapter has a problem')
     gateway.ends_well()
     found = [p.encode() for t, p, _ in heard.messages if '/devices/' in t]
     assert found == [p for n, (_, p) in enumerate(messages, 1) if not 3 <= n <= 11], f'{len(found)} messages'
 
 
-@contextlib.contextmanager
-def small_disk(bench, size):
-    os.mkdir(bench.path('disk'))
-    mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size},mode=700', 'tmpfs', bench.path('disk')], capture_output=True, text=True)
-    assert mounted.returncode == 0, f'a small disk cannot be mounted: {mounted.stderr}'
-    try:
-        yield bench.path('disk')
-    finally:
-        for child in bench.children:
-            child.name == 'jelling-gateway' and child.end(signal.SIGKILL)
-        subprocess.run(['umount', bench.path('disk')], capture_output=True)
-
-
-def left_after_start(bench, gateway, port):
+def left_after_start(gateway):
     """How many messages the queue had when it was opened."""
-    bench.wait_stderr(gateway, 'connected to the broker')
-    wait_until(lambda: bench.get(port, '/health')[0], 'served')
+    gateway.wait_stderr('connected to the broker')
+    wait_until(lambda: gateway.get('/health')[0], 'served')
     time.sleep(1)
     found = [l for l in gateway.stderr().splitlines() if 'messages wait in' in l]
-    return int(found[0].split()[1]) if found else bench.metric(port, 'queue_messages')
+    return int(found[0].split()[1]) if found else gateway.metric('queue_messages')
 
 
 def room(disk):
@@ -132,16 +118,16 @@ def room(disk):
 
 def test_own_disk(bench):
     """a queue that fills its own disk: the oldest go, the newest arrive, the disk is free again, and nothing comes again after a restart"""
-    with small_disk(bench, '6m') as disk:
-        radio, port = bench.radio('--devices', '20', '--rate', '800'), free_port()
-        file = settings(bench, radio.socket, port, f'path: "{disk}/q.sqlite"')
+    with bench.small_disk('6m') as disk:
+        radio = bench.radio('--devices', '20', '--rate', '800')
+        file = settings(bench, radio, f'{disk}/q.sqlite')
         gateway = bench.start('--config', file)
-        wait_until(lambda: (bench.metric(port, 'queue_dropped_total') or 0) > 3000, 'messages are dropped', 400)
-        assert 'problem' not in json.loads(bench.get(port, '/health')[1])['queue'], bench.get(port, "/health")
-        waiting = bench.metric(port, 'queue_messages')
+        gateway.wait_metric('queue_dropped_total', 3000, 400)
+        assert 'problem' not in gateway.health()['queue'], gateway.get("/health")
+        waiting = gateway.metric('queue_messages')
         heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', options=('-c', '-i', 'judge'))
-        bench.drain(radio, gateway, port)
-        made = bench.metric(port, 'documents_total')
+        gateway.drain(radio)
+        made = gateway.metric('documents_total')
         wait_until(lambda: sum({d['address']: d['sequence'] for d in heard.documents()}.values()) >= made, 'the last documents')
         check_order(heard.documents(), lossless=False)
         wait_until(lambda: room(disk) > 4 << 20, f'the disk is free again: {room(disk) >> 10} kB')
@@ -149,7 +135,7 @@ def test_own_disk(bench):
         count = len(heard.messages)
         gateway.end(signal.SIGKILL)
         gateway = bench.start('--config', file)
-        assert left_after_start(bench, gateway, port) == 0, 'messages wait after the restart'
+        assert left_after_start(gateway) == 0, 'messages wait after the restart'
         gateway.end()
         assert len(heard.messages) == count, f'{len(heard.messages) - count} messages came again'
     print(f'{waiting:.0f} messages waited, {count} of {made:.0f} arrived')
@@ -157,24 +143,24 @@ def test_own_disk(bench):
 
 def test_full_for_removal(bench):
     """others fill the disk while messages wait: those that are delivered are removed, and do not come again after a restart"""
-    with small_disk(bench, '24m') as disk:
-        radio, port = bench.radio('--devices', '20', '--rate', '400'), free_port()
-        file = settings(bench, radio.socket, port, f'path: "{disk}/q.sqlite"')
+    with bench.small_disk('24m') as disk:
+        radio = bench.radio('--devices', '20', '--rate', '400')
+        file = settings(bench, radio, f'{disk}/q.sqlite')
         gateway = bench.start('--config', file)
-        wait_until(lambda: (bench.metric(port, 'queue_messages') or 0) > 8000, 'messages wait', 400)
-        bench.end_radio(radio, gateway)
+        gateway.wait_metric('queue_messages', 8000, 400)
+        gateway.end_radio(radio)
         with open(f'{disk}/others', 'wb', buffering=0) as others, contextlib.suppress(OSError):
             while others.write(bytes(4096)):
                 pass
         assert room(disk) < 4096, f'{room(disk)} octets are free'
-        made = bench.metric(port, 'documents_total')
+        made = gateway.metric('documents_total')
         heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', options=('-c', '-i', 'judge'))
-        bench.wait_empty(port)
+        gateway.wait_empty()
         gateway.end(signal.SIGKILL)
         wait_until(lambda: check_order(heard.documents())[1] == made, f'{made} documents')
         count = len(heard.messages)
         gateway = bench.start('--config', file)
-        assert left_after_start(bench, gateway, port) == 0, f'messages wait after the restart: {gateway.stderr()}'
+        assert left_after_start(gateway) == 0, f'messages wait after the restart: {gateway.stderr()}'
         os.unlink(f'{disk}/others')
         gateway.end()
         assert len(heard.messages) == count, f'{len(heard.messages) - count} messages came again'
@@ -184,44 +170,33 @@ def test_full_for_removal(bench):
 def test_refused_state(bench):
     """a state folder that is not ours, or is a file: /health says 503 and why, and 200 when that is mended, without a restart"""
     bench.start_broker()
-    port, state = free_port(), bench.path('shared')
+    state = bench.path('shared')
     os.mkdir(state)
     os.chmod(state, 0o777)
 
     def queue():
-        return json.loads(bench.get(port, '/health')[1] or '{"queue": {}}')['queue']
-    gateway = bench.start('-t', 'sim', '--mqtt', bench.url, '--name', 'g', '--http', f'127.0.0.1:{port}', '--state', state)
-    bench.wait_stderr(gateway, 'connected to the broker')
-    wait_until(lambda: 'may be written by other users' in queue().get('problem', ''), f'why: {bench.get(port, "/health")}')
-    assert bench.get(port, '/health')[0] == 503, 'healthy'
+        return json.loads(gateway.get('/health')[1] or '{"queue": {}}')['queue']
+    gateway = bench.start('-t', 'sim', '--mqtt', bench.url, '--name', 'g', '--state', state, page=True)
+    gateway.wait_stderr('connected to the broker')
+    wait_until(lambda: 'may be written by other users' in queue().get('problem', ''), f'why: {gateway.get("/health")}')
+    assert gateway.get('/health')[0] == 503, 'healthy'
     os.chmod(state, 0o700)
-    wait_until(lambda: bench.get(port, '/health')[0] == 200, 'healthy again')
+    wait_until(gateway.is_healthy, 'healthy again')
     assert os.path.exists(state + '/gateway-g.sqlite'), 'no queue on disk'
     gateway.end()
     shutil.rmtree(state)
     bench.write('shared', 'a file')
-    gateway = bench.start('-t', 'sim', '--mqtt', bench.url, '--name', 'g', '--http', f'127.0.0.1:{port}', '--state', state)
-    bench.wait_stderr(gateway, 'cannot use the queue')
-    wait_until(lambda: 'problem' in queue(), f'why: {bench.get(port, "/health")}')
+    gateway = bench.start('-t', 'sim', '--mqtt', bench.url, '--name', 'g', '--state', state, page=True)
+    gateway.wait_stderr('cannot use the queue')
+    wait_until(lambda: 'problem' in queue(), f'why: {gateway.get("/health")}')
     gateway.ends_well()
     # A file of the queue that cannot be opened, and is not moved aside.
     os.mkfifo(bench.path('q.sqlite'))
-    gateway = bench.start('--config', settings(bench, 'sim', port, f'path: "{bench.path("q.sqlite")}"'))
-    wait_until(lambda: bench.get(port, '/health')[0] == 503 and 'is a pipe, not a file' in queue().get('problem', ''), 'a pipe is no queue')
+    gateway = bench.start('--config', settings(bench, 'sim', bench.path('q.sqlite')))
+    wait_until(lambda: gateway.get('/health')[0] == 503 and 'is a pipe, not a file' in queue().get('problem', ''), 'a pipe is no queue')
     os.unlink(bench.path('q.sqlite'))
-    wait_until(lambda: bench.get(port, '/health')[0] == 200, 'healthy again')
+    wait_until(gateway.is_healthy, 'healthy again')
     gateway.end()
-
-
-def ends_at_once(gateway, what):
-    started = time.monotonic()
-    gateway.process.send_signal(signal.SIGTERM)
-    try:
-        gateway.process.wait(30)
-    except subprocess.TimeoutExpired:
-        raise Failure(f'{what}: SIGTERM has no effect') from None
-    took = time.monotonic() - started
-    assert took < 10, f'{what}: the end took {took:.1f} s'
 
 
 def test_pipes(bench):
@@ -239,60 +214,45 @@ def test_pipes(bench):
             gateway = bench.start('--config', file)
             wait_until(lambda: said in gateway.stderr(), f'{key}: {path}', 60)
             if gateway.process.poll() is None:
-                ends_at_once(gateway, f'{key}: {path}')
+                gateway.ends_soon(f'{key}: {path}')
     # A file that becomes a pipe while the gateway runs.
     text = f'name: g\nadapters: [sim]\nmqtt: {{url: "{bench.url}"}}\n'
     file = bench.write('gateway.yaml', text)
     gateway = bench.start('--config', file)
-    bench.wait_stderr(gateway, 'connected to the broker')
+    gateway.wait_stderr('connected to the broker')
     os.mkfifo(bench.path('other'))
     os.rename(bench.path('other'), file)
-    bench.wait_stderr(gateway, f'{file}: is a pipe, not a file')
-    bench.wait_stderr(gateway, 'the settings stay as they were')
+    gateway.wait_stderr(f'{file}: is a pipe, not a file')
+    gateway.wait_stderr('the settings stay as they were')
     gateway.process.send_signal(signal.SIGHUP)
     wait_until(lambda: gateway.stderr().count('is a pipe') >= 1, 'told')
     bench.write('gateway.yaml', text + 'presence: {}\n')
-    bench.wait_stderr(gateway, 'the settings were loaded again')
+    gateway.wait_stderr('the settings were loaded again')
     os.unlink(file)
     os.mkfifo(file)
     gateway.process.send_signal(signal.SIGHUP)
     time.sleep(1)
-    ends_at_once(gateway, 'settings')
+    gateway.ends_soon('settings')
     assert gateway.process.returncode == 0, gateway.stderr()[-300:]
 
 
-class PasswordListener(threading.Thread):
+class PasswordListener(Server):
     """A broker that only reads the password of each CONNECT, and refuses it."""
 
     def __init__(self):
-        super().__init__(daemon=True)
-        self.listener = socket.create_server(('127.0.0.1', 0))
-        self.port = self.listener.getsockname()[1]
         self.passwords = []
-        self.start()
+        super().__init__()
 
-    def run(self):
-        with contextlib.suppress(OSError):
-            while True:
-                s, _ = self.listener.accept()
-                with s, s.makefile('rb') as f:
-                    f.read(1)
-                    length = shift = 0
-                    while True:
-                        octet = f.read(1)[0]
-                        length |= (octet & 127) << shift
-                        shift += 7
-                        if octet < 128:
-                            break
-                    packet = f.read(length)
-                    place, fields = 10, []
-                    while place < len(packet):
-                        size = int.from_bytes(packet[place:place + 2], 'big')
-                        fields.append(packet[place + 2:place + 2 + size])
-                        place += 2 + size
-                    # Client, topic and message of the will, user, password.
-                    self.passwords.append(fields[4] if len(fields) > 4 else None)
-                    s.sendall(bytes([0x20, 2, 0, 5]))
+    def serve(self, peer):
+        with peer, peer.makefile('rb') as file:
+            packet = Reader(read_packet(file)[1])
+            packet.take(10)
+            # Client, topic and message of the will, user, password.
+            fields = []
+            while packet.position < len(packet.octets):
+                fields.append(packet.binary())
+            self.passwords.append(fields[4] if len(fields) > 4 else None)
+            peer.sendall(bytes([0x20, 2, 0, 5]))
 
 
 def test_long_passwords(bench):
@@ -312,6 +272,6 @@ def test_long_passwords(bench):
         pathlib.Path(bench.path('secret')).write_bytes(octets)
         broker.passwords.clear()
         gateway = bench.start('--config', file)
-        bench.wait_stderr(gateway, said)
-        ends_at_once(gateway, said)
+        gateway.wait_stderr(said)
+        gateway.ends_soon(said)
         assert not broker.passwords, 'a session without the password'

@@ -1,9 +1,12 @@
 """The main job: devices, documents, topics, delivery."""
-import collections, json, os, signal, subprocess, time
+import collections, json, os, signal, time
 
 from jelling.child import free_port
-from jelling.gateway import PATIENCE, PEER, SENSOR, check_order, slow, wait_until
+from jelling.gateway import PATIENCE, PEER, SENSOR, check_order, wait_until
 from jelling.programs import GATEWAY
+
+WITHOUT_PAUSE = 'publish: {interval: 0}\n'
+
 
 def test_main_job(bench):
     """a sensor of Bumble reaches mosquitto_sub with its values; the gateway is online, then offline"""
@@ -44,21 +47,16 @@ def test_printing(bench):
 def test_stalled_reader(bench):
     """a reader of --print that stops reading: the gateway goes on, tells it, and ends when it is told to"""
     radio = bench.radio('--devices', '20', '--rate', '400')
-    port = free_port()
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\npublish: {{interval: 0}}\nhttp: {{listen: "127.0.0.1:{port}"}}\n')
-    said = open(bench.path('stalled.err'), 'w+', encoding='utf-8')
-    gateway = subprocess.Popen([GATEWAY, '--state', bench.path('state'), '--config', file, '--print'], stdout=subprocess.PIPE, stderr=said)
-    try:
-        # A pipe takes 64 KiB.
-        wait_until(lambda: (bench.metric(port, 'documents_total') or 0) > 3000, 'documents')
-        gateway.terminate()
-        assert gateway.wait(PATIENCE) == 0, f'exit status {gateway.returncode}'
-        said.seek(0)
-        assert said.read().count('not read fast enough') == 1, 'the loss is not told'
-    finally:
-        gateway.kill()
-        gateway.stdout.close()
-        said.close()
+    file = bench.settings(radio, more=WITHOUT_PAUSE + f'http: {{listen: "127.0.0.1:{free_port()}"}}\n')
+    # Its output is a pipe that nobody empties: it takes 64 KiB.
+    reader, output = os.pipe()
+    gateway = bench.start('--config', file, '--print', command=('bash', '-c', f'exec "$0" "$@" >&{output}', GATEWAY), pass_fds=[output])
+    gateway.wait_metric('documents_total', 3000)
+    gateway.process.terminate()
+    assert gateway.process.wait(PATIENCE) == 0, f'exit status {gateway.process.returncode}'
+    assert gateway.stderr().count('not read fast enough') == 1, 'the loss is not told'
+    os.close(output)
+    os.close(reader)
 
 
 def test_versions(bench):
@@ -78,21 +76,19 @@ def test_broker_away(bench, seconds=float(os.environ.get('AWAY', '10'))):
     """the broker is away under load: nothing is lost, and the order of each device is kept"""
     heard = bench.heard('jelling/g/devices/#', options=('-c', '-i', 'judge'))
     radio = bench.radio('--devices', '40', '--rate', '200')
-    port = free_port()
-    gateway = bench.start('--config', slow(bench, radio), '--http', f'127.0.0.1:{port}')
+    gateway = bench.start('--config', bench.settings(radio, more=WITHOUT_PAUSE), page=True)
     heard.wait(lambda t, p, r: True, 'documents', 400)
     bench.stop_broker()
     time.sleep(seconds)
-    assert bench.metric(port, 'mqtt_connected') == 0, 'the gateway thinks that it has a broker'
-    waiting = bench.metric(port, 'queue_messages')
+    assert gateway.metric('mqtt_connected') == 0, 'the gateway thinks that it has a broker'
+    waiting = gateway.metric('queue_messages')
     assert waiting > 100 * seconds, f'only {waiting} messages wait after {seconds} s'
     bench.resume_broker()
     before = len(heard.messages)
     heard.wait(lambda t, p, r: True, 'what waited', before + int(waiting) + 400)
-    bench.drain(radio, gateway, port)
-    made = int(bench.metric(port, 'documents_total'))
+    made = int(gateway.drain(radio))
     gateway.end()
-    wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents')
+    heard.wait_documents(made)
     devices, documents, repeats = check_order(heard.documents())
     assert (devices, documents) == (40, made), f'{documents} of {made} documents of {devices} devices'
     print(f'{made} documents, {int(waiting)} of them waited; {repeats} were repeated')
@@ -102,22 +98,21 @@ def test_killed_with_queue(bench):
     """the gateway is killed with -9 while the broker is away: what was queued arrives, in order"""
     heard = bench.heard('jelling/g/devices/#', options=('-c', '-i', 'judge'))
     radio = bench.radio('--devices', '20', '--rate', '150')
-    port = free_port()
-    gateway = bench.start('--config', slow(bench, radio), '--http', f'127.0.0.1:{port}')
+    gateway = bench.start('--config', bench.settings(radio, more=WITHOUT_PAUSE), page=True)
     heard.wait(lambda t, p, r: True, 'documents', 100)
     bench.stop_broker()
     for _ in range(3):
         time.sleep(2)
-        queued = int(bench.metric(port, 'queue_messages'))
+        queued = int(gateway.metric('queue_messages'))
         gateway.end(signal.SIGKILL)
-        gateway = bench.start('--config', slow(bench, radio), '--http', f'127.0.0.1:{port}')
-        found = wait_until(lambda: bench.metric(port, 'queue_messages'), 'the queue was read')
+        gateway = bench.start('--config', bench.settings(radio, more=WITHOUT_PAUSE), page=True)
+        found = wait_until(lambda: gateway.metric('queue_messages'), 'the queue was read')
         # The last ones came after the count.
         assert found >= queued, f'{queued} were queued, {found} found'
     bench.resume_broker()
-    wait_until(lambda: bench.metric(port, 'mqtt_connected') == 1, 'connected')
+    wait_until(lambda: gateway.metric('mqtt_connected') == 1, 'connected')
     radio.end()
-    bench.wait_empty(port)
+    gateway.wait_empty()
     time.sleep(1)
     gateway.end()
     devices, documents, repeats = check_order(heard.documents(), lossless=False)
@@ -137,15 +132,13 @@ def test_full_queue(bench):
     """a full queue drops the oldest messages, or those that a newer one has replaced"""
     for policy in ('oldest', 'superseded'):
         radio = bench.radio('--devices', '150', '--rate', '300', name=policy)
-        port = free_port()
-        file = bench.write(f'{policy}.yaml', f'name: {policy}\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
-                                         f'publish: {{interval: 0}}\nqueue: {{messages: 200, drop: {policy}}}\n')
-        gateway = bench.start('--config', file, '--http', f'127.0.0.1:{port}')
-        wait_until(lambda: (bench.metric(port, 'queue_dropped_total') or 0) > 300, 'messages were dropped')
-        bench.end_radio(radio, gateway)
-        wait_until(lambda: bench.metric(port, 'queue_messages') == 200, 'the queue holds 200')
-        heard = bench.start_broker_for(gateway, f'jelling/{policy}/devices/#', options=('-c', '-i', policy))
-        bench.wait_empty(port)
+        file = bench.settings(radio, more=WITHOUT_PAUSE + f'queue: {{messages: 200, drop: {policy}}}\n', name=f'{policy}.yaml')
+        gateway = bench.start('--config', file, page=True)
+        gateway.wait_metric('queue_dropped_total', 300)
+        gateway.end_radio(radio)
+        wait_until(lambda: gateway.metric('queue_messages') == 200, 'the queue holds 200')
+        heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', options=('-c', '-i', policy))
+        gateway.wait_empty()
         wait_until(lambda: len(heard.documents()) >= 200, '200 documents')
         gateway.end()
         bench.stop_broker()
@@ -165,8 +158,7 @@ def test_adapters(bench):
     heard.wait(lambda t, p, r: one.socket in p, 'documents of the first')
     heard.wait(lambda t, p, r: two.socket in p, 'documents of the second')
     one.end()
-    bench.wait_stderr(gateway, one.socket)
-    count = len(heard.messages)
+    gateway.wait_stderr(one.socket)
     heard.wait(lambda t, p, r: two.socket in p, 'documents of the second while the first is away',
                sum(two.socket in p for _, p, _ in heard.messages) + 10)
     one = bench.radio('--devices', '5', '--rate', '50', name='one')

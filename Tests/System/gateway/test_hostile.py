@@ -1,13 +1,11 @@
 """Who means harm: advertisers that invent names and addresses, clients of the broker, of the HTTP server, and odd files."""
-import json, os, pathlib, socket, subprocess, time
+import os, pathlib, socket, subprocess, time
 
-from jelling.child import free_port
+from jelling.measures import kilobytes
 from jelling.gateway import check_order, wait_until
 
 
-def memory(child):
-    """Resident memory in kB."""
-    return int(next(l for l in open(f'/proc/{child.process.pid}/status') if l.startswith('VmRSS')).split()[1])
+KEYED = 'devices: [{address: "54:48:E6:8F:80:A5", key: 231d39c1d7cc1ab1aee224cd096db932}]\n'
 
 
 def test_poison(bench):
@@ -15,27 +13,26 @@ def test_poison(bench):
     long = 'A4:C1:38:00:00:99'
     packets = [[f'A4:C1:38:00:00:{n:02x}', '0201060716d2fc4002@@09'] for n in range(5)]
     # Eleven values in one packet.
-    culprit = bench.radio('--packets', bench.write('long.json', json.dumps([[long, '0201061a16d2fc40' + '01@@' * 11]])), '--rate', '3', name='long')
+    culprit = bench.packets([long, '0201061a16d2fc40' + '01@@' * 11], rate=3, name='long')
     bench.start_broker('max_packet_size 700\n')
     heard = bench.subscribe('jelling/g/devices/#')
-    radio = bench.radio('--packets', bench.write('packets.json', json.dumps(packets)), '--rate', '20')
-    port = free_port()
-    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}", "{culprit.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n', '--http', f'127.0.0.1:{port}')
-    bench.wait_stderr(gateway, f'for jelling/g/devices/{long}; the message was dropped', 400)
+    radio = bench.packets(*packets, rate=20)
+    gateway = bench.start('--config', bench.settings(radio, culprit), page=True)
+    gateway.wait_stderr(f'for jelling/g/devices/{long}; the message was dropped', 400)
     count = len(heard.messages)
     heard.wait(lambda t, p, r: True, 'documents of the others', count + 50)
     culprit.end()
 
     def quiet():
         """No session ends while documents arrive: whatever was too long has been dropped."""
-        ends, count = bench.metric(port, 'mqtt_disconnections_total'), len(heard.messages)
+        ends, count = gateway.metric('mqtt_disconnections_total'), len(heard.messages)
         heard.wait(lambda t, p, r: True, 'more documents of the others', count + 50)
-        return bench.metric(port, 'mqtt_disconnections_total') == ends
+        return gateway.metric('mqtt_disconnections_total') == ends
     wait_until(quiet, 'sessions no longer end', 400)
-    bench.drain(radio, gateway, port)
-    made, refused = bench.metric(port, 'documents_total'), bench.metric(port, 'mqtt_refused_total')
+    gateway.drain(radio)
+    made, refused = gateway.metric('documents_total'), gateway.metric('mqtt_refused_total')
     gateway.ends_well()
-    wait_until(lambda: check_order([d for d in heard.documents()])[1] >= made - refused, f'{made} documents but {refused} refused')
+    heard.wait_documents(made - refused)
     devices, documents, repeats = check_order(heard.documents())
     assert (devices, documents) == (5, made - refused), f'{devices} devices, {documents} of {made} documents, {refused} refused'
     print(f'{documents} documents arrived, {refused:.0f} refused, {repeats} repeated')
@@ -52,7 +49,7 @@ def test_huge_message(bench):
     radio = bench.radio('--devices', '5', '--rate', '50')
     gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", version: "5"}}\nhomeAssistant: {{}}\n')
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents', 100)
-    peak = int(next(l for l in open(f'/proc/{gateway.process.pid}/status') if l.startswith('VmHWM')).split()[1])
+    peak = kilobytes(gateway.process, 'VmHWM')
     # A debug build takes 55 MB by itself: with the message it would be over 100.
     assert peak < 90_000, f'{peak} kB at most'
     gateway.end()
@@ -69,7 +66,7 @@ def test_names(bench):
         octets = text.encode()[:26]
         packets.append([f'A4:C1:38:00:01:{number:02x}', bytes([len(octets) + 1, 9]).hex() + octets.hex()])
     heard = bench.subscribe('#', '$SYS/broker/#')
-    radio = bench.radio('--packets', bench.write('packets.json', json.dumps(packets)), '--rate', '50')
+    radio = bench.packets(*packets, rate=50)
     gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\n'
                                'topics: {device: "{name}/{id}"}\nhomeAssistant: {}\n')
     ends = {f'a4c13800010{n}' for n in range(len(texts))}
@@ -88,17 +85,16 @@ def test_crowd(bench):
                for n in range(40000)]
     for place in range(0, len(packets), 500):
         packets[place] = ['A4:C1:38:FF:FF:FF', f'0201060716d2fc4002{place // 500:02x}09']
-    radio = bench.radio('--packets', bench.write('packets.json', json.dumps(packets)), '--rate', '2000')
-    port = free_port()
+    radio = bench.packets(*packets, rate=2000)
     gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{interval: 0}}\n'
                                'homeAssistant: {devices: 50}\ndevices: [{address: "A4:C1:38:FF:FF:FF", name: Mine}]\n'
-                               'queue: {messages: 5000}\n', '--http', f'127.0.0.1:{port}')
-    wait_until(lambda: (bench.metric(port, 'devices_evicted_total') or 0) > 3000, 'devices are forgotten', 400)
-    most = memory(gateway)
-    evicted = bench.metric(port, 'devices_evicted_total')
-    wait_until(lambda: bench.metric(port, 'devices_evicted_total') > evicted + 8000, 'more devices are forgotten', 400)
-    assert memory(gateway) < most * 1.3 + 10_000, f'{most} kB, then {memory(gateway)} kB'
-    assert bench.metric(port, 'devices') <= 16384, 'devices'
+                               'queue: {messages: 5000}\n', page=True)
+    gateway.wait_metric('devices_evicted_total', 3000, 400)
+    most = kilobytes(gateway.process)
+    evicted = gateway.metric('devices_evicted_total')
+    gateway.wait_metric('devices_evicted_total', evicted + 8000, 400)
+    assert kilobytes(gateway.process) < most * 1.3 + 10_000, f'{most} kB, then {kilobytes(gateway.process)} kB'
+    assert gateway.metric('devices') <= 16384, 'devices'
     announced = {t for t, _, _ in heard.messages if t.startswith('homeassistant/')}
     assert len({t.split('/')[2] for t in announced}) == 51, f'{len(announced)} announcements'
     assert 'was told of 50 devices' in gateway.stderr(), gateway.stderr()[-400:]
@@ -113,14 +109,14 @@ def test_same_name(bench):
     bench.start_broker()
     file = bench.write('gateway.yaml', f'name: g\nadapters: [sim]\nmqtt: {{url: "{bench.url}", longestBackoff: 30}}\n')
     one = bench.start('--config', file)
-    bench.wait_stderr(one, 'connected to the broker')
+    one.wait_stderr('connected to the broker')
     two = bench.start('--config', file, '--state', bench.path('state2'))
-    bench.wait_stderr(one, 'does another client have the name ‘jelling-g’?')
+    one.wait_stderr('does another client have the name ‘jelling-g’?')
     time.sleep(5)
     # With pauses of 1, 2, 4, … seconds.
     assert one.stderr().count('no session with') < 8, one.stderr()
     two.end()
-    bench.wait_stderr(one, 'connected to the broker')
+    one.wait_stderr('connected to the broker')
     one.end()
 
 
@@ -128,19 +124,18 @@ def test_http_clients(bench):
     """a client of the HTTP server that never ends its request, or sends 50 MB of header: nothing else stops"""
     bench.start_broker()
     radio = bench.radio('--devices', '5', '--rate', '50')
-    port = free_port()
-    gateway = bench.start('-t', radio.socket, '--mqtt', bench.url, '--name', 'g', '--http', f'127.0.0.1:{port}')
-    wait_until(lambda: bench.get(port, '/health')[0] == 200, 'healthy')
-    before = memory(gateway)
+    gateway = bench.start('-t', radio.socket, '--mqtt', bench.url, '--name', 'g', page=True)
+    wait_until(gateway.is_healthy, 'healthy')
+    before = kilobytes(gateway.process)
     idle = []
     for number in range(300):
         try:
-            peer = socket.create_connection(('127.0.0.1', port), 10)
+            peer = socket.create_connection(('127.0.0.1', gateway.port), 10)
             peer.sendall(b'GET /health HTTP/1.1\r\nA: ' if number % 2 else b'')
             idle.append(peer)
         except OSError:
             break
-    flood = socket.create_connection(('127.0.0.1', port), 10)
+    flood = socket.create_connection(('127.0.0.1', gateway.port), 10)
     flood.settimeout(5)
     sent = 0
     try:
@@ -149,15 +144,15 @@ def test_http_clients(bench):
             sent += flood.send(b'X-Long: ' + b'a' * 65536)
     except OSError:
         pass
-    assert memory(gateway) < before + 40_000, f'{before} kB before, {memory(gateway)} kB after {sent >> 10} kB of header'
-    status = bench.get(port, '/health')[0]
+    assert kilobytes(gateway.process) < before + 40_000, f'{before} kB before, {kilobytes(gateway.process)} kB after {sent >> 10} kB of header'
+    status = gateway.get('/health')[0]
     assert status == 200, f'/health says {status} with {len(idle)} idle clients'
-    reports = bench.metric(port, 'reports_total')
-    wait_until(lambda: bench.metric(port, 'reports_total') > reports + 20, 'packets from the radio')
+    reports = gateway.metric('reports_total')
+    gateway.wait_metric('reports_total', reports + 20)
     flood.close()
     for peer in idle:
         peer.close()
-    after = memory(gateway)
+    after = kilobytes(gateway.process)
     gateway.end()
     print(f'{len(idle)} idle clients, {sent >> 10} kB of header, {before // 1024} MB before, {after // 1024} MB after')
 
@@ -166,14 +161,11 @@ def test_recorded_before(bench):
     """packets that were recorded before the gateway was started again: refused, because it keeps the counters; damaged ones are told"""
     heard = bench.heard('jelling/g/devices/#')
     older, newer = ('0f16d2fc415b9396e80300007c46cd1b', '0f16d2fc41b14bcfea0300006cf06f19')   # 20 °C, 1000; 22 °C, 1002
-    port = free_port()
 
     def start(data):
-        packets = bench.write('packets.json', json.dumps([['54:48:E6:8F:80:A5', data]]))
-        radio = bench.radio('--packets', packets, '--rate', '4', name=f'radio{bench.number}')
-        file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{refresh: 1}}\ndevices:\n'
-                                       '  - {address: "54:48:E6:8F:80:A5", key: 231d39c1d7cc1ab1aee224cd096db932}\n')
-        return radio, bench.start('--config', file, '--http', f'127.0.0.1:{port}')
+        radio = bench.packets(['54:48:E6:8F:80:A5', data], rate=4, name=f'radio{bench.number}')
+        file = bench.settings(radio, more='publish: {refresh: 1}\n' + KEYED)
+        return radio, bench.start('--config', file, page=True)
     radio, gateway = start(newer)
     heard.wait(lambda t, p, r: '"temperature":22' in p, '22 degrees')
     gateway.end()
@@ -182,17 +174,17 @@ def test_recorded_before(bench):
     assert os.stat(path).st_mode & 0o777 == 0o600, f'mode {os.stat(path).st_mode:o}'
     count = len(heard.messages)
     radio, gateway = start(older)
-    bench.wait_stderr(gateway, '54:48:E6:8F:80:A5 sent a packet with counter 1000 after 1002')
-    wait_until(lambda: (bench.metric(port, 'reports_replayed_total') or 0) >= 3, 'more recorded packets')
+    gateway.wait_stderr('54:48:E6:8F:80:A5 sent a packet with counter 1000 after 1002')
+    wait_until(lambda: (gateway.metric('reports_replayed_total') or 0) >= 3, 'more recorded packets')
     assert not any('"temperature":20' in p for _, p, _ in heard.messages[count:]), 'a recorded packet was used'
     gateway.end()
     radio.end()
     pathlib.Path(path).write_text('5448e68f80a5 zz')
     radio, gateway = start(older)
-    bench.wait_stderr(gateway, 'gateway-g.counters is damaged')
+    gateway.wait_stderr('gateway-g.counters is damaged')
     # The other file has the packets that were received.
-    bench.wait_stderr(gateway, '54:48:E6:8F:80:A5 sent a packet with counter 1000 again')
-    wait_until(lambda: (bench.metric(port, 'reports_replayed_total') or 0) >= 3, 'recorded packets')
+    gateway.wait_stderr('54:48:E6:8F:80:A5 sent a packet with counter 1000 again')
+    wait_until(lambda: (gateway.metric('reports_replayed_total') or 0) >= 3, 'recorded packets')
     assert not any('"temperature":20' in p for _, p, _ in heard.messages[count:]), 'a recorded packet was used'
     gateway.ends_well()
 
@@ -226,15 +218,13 @@ def test_recorded(bench):
     # 20, 21 and 22 degrees with the counters 1000 to 1002; 30 degrees in clear.
     first, second, third = ('0f16d2fc415b9396e80300007c46cd1b', '0f16d2fc41e0d550e90300000a46972d', '0f16d2fc41b14bcfea0300006cf06f19')
     sent = [first] * 4 + [second] * 48 + [first, '0716d2fc4002b80b'] + [third] * 8
-    packets = bench.write('packets.json', json.dumps([['54:48:E6:8F:80:A5', data] for data in sent]))
-    radio, port = bench.radio('--packets', packets, '--rate', '4'), free_port()
-    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\ndevices:\n'
-                               '  - {address: "54:48:E6:8F:80:A5", key: 231d39c1d7cc1ab1aee224cd096db932}\n', '--http', f'127.0.0.1:{port}')
-    bench.wait_stderr(gateway, '54:48:E6:8F:80:A5 sent a packet with counter 1000 after')
+    radio = bench.packets(*(['54:48:E6:8F:80:A5', data] for data in sent), rate=4)
+    gateway = bench.start('--config', bench.settings(radio, more=KEYED), page=True)
+    gateway.wait_stderr('54:48:E6:8F:80:A5 sent a packet with counter 1000 after')
     # One notice in ten minutes; both are counted.
-    wait_until(lambda: bench.metric(port, 'reports_unprotected_total') >= 1, 'the packet in clear is counted')
+    wait_until(lambda: gateway.metric('reports_unprotected_total') >= 1, 'the packet in clear is counted')
     heard.wait(lambda t, p, r: '"temperature":22' in p, '22 degrees')
-    assert bench.metric(port, 'reports_replayed_total') >= 1, 'reports_replayed_total'
+    assert gateway.metric('reports_replayed_total') >= 1, 'reports_replayed_total'
     values = [d['values'].get('temperature') for d in heard.documents()]
     assert values == sorted(values) and set(values) <= {20, 21, 22}, values
     assert gateway.stderr().count('recorded packets') == 1, gateway.stderr()[-600:]

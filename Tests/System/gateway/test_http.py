@@ -1,15 +1,15 @@
 """Clients of the HTTP server that mean harm, or are odd: each is refused, and nothing else stops."""
-import contextlib, os, signal, socket, threading, time
+import contextlib, os, socket, threading, time
 
-from jelling.child import Failure, free_port
+from jelling.child import free_port
+from jelling.measures import kilobytes
 from jelling.gateway import wait_until
-from gateway.test_hostile import memory
 
 
 class Stage:
     """A gateway under load, whose documents, other clients, watchdog and signals must go on while `during` lasts."""
 
-    def __init__(self, bench, http='', environment=None):
+    def __init__(self, bench, http=''):
         self.bench, self.port = bench, free_port()
         bench.start_broker()
         self.said = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -19,7 +19,7 @@ class Stage:
         self.radio = bench.radio('--devices', '5', '--rate', '50')
         self.gateway = bench.configured(f'name: g\nadapters: ["{self.radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{interval: 0}}\n'
                                         f'http: {{listen: "127.0.0.1:{self.port}"{http}}}\n', environment={
-            'NOTIFY_SOCKET': bench.path('notify'), 'WATCHDOG_USEC': '1500000', **(environment or {})})
+            'NOTIFY_SOCKET': bench.path('notify'), 'WATCHDOG_USEC': '1500000'})
         self.heard.wait(lambda t, p, r: '/devices/' in t, 'documents')
 
         def listens():
@@ -27,7 +27,7 @@ class Stage:
                 return True
         wait_until(listens, 'the server listens')
         # Not through the server: it may need a token.
-        self.before = memory(self.gateway)
+        self.before = kilobytes(self.gateway.process)
 
     def connect(self, timeout=30, buffer=None):
         s = socket.socket()
@@ -50,11 +50,11 @@ class Stage:
         """Documents, /health and the watchdog, each from now on."""
         count = len(self.heard.messages)
         started = time.monotonic()
-        status = self.bench.get(self.port, '/health')[0]
+        status = self.gateway.get('/health')[0]
         took = time.monotonic() - started
         assert status == 200, f'{what}: /health says {status}'
-        assert took < 5, f'{what}: /health took {took:.1f} s'
-        self.heard.wait(lambda t, p, r: '/devices/' in t, f'{what}: documents', count + 100, 30)
+        assert took < 15, f'{what}: /health took {took:.1f} s'
+        self.heard.wait(lambda t, p, r: '/devices/' in t, f'{what}: documents', count + 100)
         # What came before is of before.
         self.said.setblocking(False)
         with contextlib.suppress(BlockingIOError):
@@ -66,14 +66,7 @@ class Stage:
             pass
 
     def ends(self, what):
-        started = time.monotonic()
-        self.gateway.process.send_signal(signal.SIGTERM)
-        try:
-            self.gateway.process.wait(30)
-        except Exception:
-            raise Failure(f'{what}: SIGTERM has no effect') from None
-        took = time.monotonic() - started
-        assert took < 10, f'{what}: the end took {took:.1f} s'
+        took = self.gateway.ends_soon(what)
         assert self.gateway.process.returncode == 0, self.gateway.stderr()[-300:]
         return took
 
@@ -105,7 +98,7 @@ def test_http_long_lines(bench):
         sender.join(30)
         assert read(s)[0] == 414, 'not 414'
     assert stage.ask(b'GET /' + b'a' * 300_000 + b' HTTP/1.1\r\n')[0] == 414, 'a long path: not 414'
-    assert memory(stage.gateway) < stage.before + 20_000, f'{stage.before} kB before, {memory(stage.gateway)} kB after'
+    assert kilobytes(stage.gateway.process) < stage.before + 20_000, f'{stage.before} kB before, {kilobytes(stage.gateway.process)} kB after'
     open_lines = [stage.connect() for _ in range(4)]
     for s in open_lines:
         send_quietly(s, b'A' * 1_000_000)
@@ -138,7 +131,7 @@ def test_http_slow(bench):
     statuses = [read(s)[0] for s in slow]
     stop.set()
     trickler.join()
-    assert time.monotonic() - started < 20, 'slow clients stay'
+    assert time.monotonic() - started < 60, 'slow clients stay'
     assert set(statuses) <= {0, 408, 503} and statuses.count(408) >= 10, statuses
     again = [stage.connect() for _ in range(100)]
     for s in again:
@@ -217,7 +210,7 @@ def test_http_crowd(bench):
             silent.pop(0).close()
     assert most <= before + 64 + 5, f'{most} descriptors, {before} before'
     stage.goes_on('thousands of connections')
-    assert memory(stage.gateway) < stage.before + 30_000, f'{stage.before} kB before, {memory(stage.gateway)} kB after'
+    assert kilobytes(stage.gateway.process) < stage.before + 30_000, f'{stage.before} kB before, {kilobytes(stage.gateway.process)} kB after'
     for s in silent:
         s.close()
     wait_until(lambda: descriptors() <= before + 2, 'descriptors are free again')
@@ -246,7 +239,7 @@ def test_http_names_and_tokens(bench):
     assert ask(b'localhost', right) == 503, 'without a token file'
     os.mkfifo(bench.path('token'))
     assert ask(b'localhost', right) == 503, 'the token file is a pipe'
-    bench.wait_stderr(stage.gateway, 'is a pipe, not a file')
+    stage.gateway.wait_stderr('is a pipe, not a file')
     os.unlink(bench.path('token'))
     bench.write('token', '')
     assert ask(b'localhost', b'Authorization: Bearer ') == 503, 'an empty token'
@@ -262,9 +255,9 @@ def test_http_address(bench):
         other.bind(('127.0.0.1', 0))
         other.listen()
         port = other.getsockname()[1]
-        gateway = bench.start('-t', 'sim', '--mqtt', bench.url, '--http', f'127.0.0.1:{port}')
-        bench.wait_stderr(gateway, f'cannot serve HTTP on 127.0.0.1:{port}')
-    wait_until(lambda: bench.get(port, '/health')[0] == 200, 'served')
+        gateway = bench.start('-t', 'sim', '--mqtt', bench.url, page=True)
+        gateway.wait_stderr(f'cannot serve HTTP on 127.0.0.1:{port}')
+    wait_until(gateway.is_healthy, 'served')
     gateway.end()
     for listen in ('localhost:9464', '127.evil.example:9464', '999.0.0.1:80'):
         file = bench.write('wrong.yaml', f'mqtt: {{url: "{bench.url}"}}\nhttp: {{listen: "{listen}"}}\n')

@@ -65,14 +65,14 @@ def test_daemon(bench):
     wait_until(lambda: len(heard.documents(PEER)) >= count + 3, 'documents under its next address')
     daemon = next(c for c in lab.children if c.name == 'bled')
     daemon.end(signal.SIGKILL)
-    bench.wait_stderr(gateway, f'bled:{socket}: ')
+    gateway.wait_stderr(f'bled:{socket}: ')
     lab.daemons.clear()
     os.unlink(socket)
     again = lab.bled(lab.endpoint)
     os.symlink(again, socket)
     count = len(heard.documents(PEER))
     wait_until(lambda: len(heard.documents(PEER)) > count, 'documents from the next daemon')
-    bench.wait_stderr(gateway, 'works again')
+    gateway.wait_stderr('works again')
     gateway.ends_well()
 
 

@@ -1,37 +1,38 @@
 """What brokers refuse: messages, sessions and what a session may do; told, and nothing is lost that could be taken later."""
 import json, random, threading, time
 
-from jelling.child import free_port
 from jelling.gateway import check_order, wait_until
 from jelling.scripted_broker import ScriptedBroker
 
 
-def settings(bench, radio, url, mqtt='', more=''):
-    return bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\npublish: {{interval: 0}}\n'
-                                   f'mqtt: {{url: "{url}", version: "5", longestBackoff: 1{mqtt}}}\n{more}')
+def settings(bench, radio, url, mqtt='', more='', version='5'):
+    return bench.settings(radio, mqtt=f', version: "{version}"{mqtt}', more='publish: {interval: 0}\n' + more, url=url)
 
 
-def begin(bench, broker, mqtt='', more='', radio=('--devices', '10', '--rate', '40')):
-    """(radio, gateway, port of /metrics)"""
-    radio, port = bench.radio(*radio), free_port()
-    gateway = bench.start('--config', settings(bench, radio, f'mqtt://127.0.0.1:{broker.port}', mqtt, more), '--http', f'127.0.0.1:{port}')
-    return radio, gateway, port
+def begin(bench, broker, mqtt='', more='', radio=('--devices', '10', '--rate', '40'), version='5'):
+    """(radio, gateway)"""
+    radio = bench.radio(*radio)
+    return radio, bench.start('--config', settings(bench, radio, f'mqtt://127.0.0.1:{broker.port}', mqtt, more, version), page=True)
 
 
 def documents(broker):
     return [json.loads(p.payload) for p in list(broker.published) if '/devices/' in p.topic]
 
 
-def finish(bench, broker, radio, gateway, port):
+def finish(broker, radio, gateway):
     """Everything that was made has arrived, in order."""
-    bench.drain(radio, gateway, port)
-    made, lost = bench.metric(port, 'documents_total'), bench.metric(port, 'mqtt_refused_total') + bench.metric(port, 'queue_dropped_total')
+    made = gateway.drain(radio)
+    lost = gateway.metric('mqtt_refused_total') + gateway.metric('queue_dropped_total')
     assert lost == 0, f'{lost} messages were dropped'
-    wait_until(lambda: check_order(documents(broker))[1] >= made, f'{made} documents')
+    wait_documents(broker, made)
     gateway.ends_well()
     broker.close()
     assert not broker.malformed, broker.malformed
     return f'{made:.0f} documents'
+
+
+def wait_documents(broker, count):
+    wait_until(lambda: check_order(documents(broker))[1] >= count, f'{count} documents')
 
 
 def test_refused_for_now(bench):
@@ -42,14 +43,14 @@ def test_refused_for_now(bench):
             broker, full = ScriptedBroker(), threading.Event()
             full.set()
             broker.publish = lambda s, p: reason if full.is_set() and '/devices/' in p.topic else 0
-            radio, gateway, port = begin(bench, broker, f', qos: {qos}')
-            wait_until(lambda: (bench.metric(port, 'mqtt_postponed_total') or 0) >= 15, 'refusals')
-            status, body = bench.get(port, '/health')
+            radio, gateway = begin(bench, broker, f', qos: {qos}')
+            wait_until(lambda: (gateway.metric('mqtt_postponed_total') or 0) >= 15, 'refusals')
+            status, body = gateway.get('/health')
             assert name in body, body
-            assert bench.metric(port, 'mqtt_refused_topics') > 0, 'no topic counts as refused'
+            assert gateway.metric('mqtt_refused_topics') > 0, 'no topic counts as refused'
             full.clear()
-            assert gateway.stderr().count(f'refuses a message for jelling/g/devices/') == 1 and name in gateway.stderr(), gateway.stderr()
-            told.append(finish(bench, broker, radio, gateway, port))
+            assert gateway.stderr().count('refuses a message for jelling/g/devices/') == 1 and name in gateway.stderr(), gateway.stderr()
+            told.append(finish(broker, radio, gateway))
     print(', '.join(told))
 
 
@@ -57,10 +58,10 @@ def test_refused_at_random(bench):
     """a broker that refuses a third of all messages for the moment, at random: nothing is lost, each device is in order"""
     broker, generator = ScriptedBroker(), random.Random(23)
     broker.publish = lambda s, p: 0x97 if '/devices/' in p.topic and generator.random() < 0.3 else 0
-    radio, gateway, port = begin(bench, broker, radio=('--devices', '20', '--rate', '30'))
+    radio, gateway = begin(bench, broker, radio=('--devices', '20', '--rate', '30'))
     wait_until(lambda: len(documents(broker)) > 150, 'documents')
     broker.publish = lambda s, p: 0
-    print(finish(bench, broker, radio, gateway, port))
+    print(finish(broker, radio, gateway))
 
 
 def test_refused_for_good(bench):
@@ -68,14 +69,14 @@ def test_refused_for_good(bench):
     broker = ScriptedBroker()
     reasons = {'00:00:01': 0x87, '00:00:02': 0x90, '00:00:03': 0x99}
     broker.publish = lambda s, p: reasons.get(p.topic[-8:], 0x10)
-    radio, gateway, port = begin(bench, broker)
-    wait_until(lambda: (bench.metric(port, 'mqtt_refused_total') or 0) > 30, 'refusals')
+    radio, gateway = begin(bench, broker)
+    gateway.wait_metric('mqtt_refused_total', 30)
     wait_until(lambda: len(documents(broker)) > 100, 'documents of the others')
-    bench.drain(radio, gateway, port)
+    gateway.drain(radio)
     for name in ('not authorized', 'topic name invalid', 'payload format invalid'):
         assert gateway.stderr().count(name) == 1, f'{name}: {gateway.stderr()}'
     # That no one has subscribed is a success.
-    made, refused = bench.metric(port, 'documents_total'), bench.metric(port, 'mqtt_refused_total')
+    made, refused = gateway.metric('documents_total'), gateway.metric('mqtt_refused_total')
     devices, taken, repeats = check_order(documents(broker))
     assert devices == 7 and taken == made - refused and not repeats, f'{devices} devices, {taken} of {made}, {refused} refused'
     assert 'no matching' not in gateway.stderr(), gateway.stderr()
@@ -88,12 +89,12 @@ def test_refused_too_often(bench):
     broker, since = ScriptedBroker(), {}
     broker.publish = lambda s, p: 0x80 if p.topic.endswith('00:00:01') and len(since.setdefault(p.topic, [])) < 9 and \
         not since[p.topic].append(p.payload) else 0
-    radio, gateway, port = begin(bench, broker, radio=('--devices', '3', '--rate', '3'))
-    wait_until(lambda: (bench.metric(port, 'mqtt_refused_total') or 0) == 2, 'two are dropped', 400)
+    radio, gateway = begin(bench, broker, radio=('--devices', '3', '--rate', '3'))
+    wait_until(lambda: (gateway.metric('mqtt_refused_total') or 0) == 2, 'two are dropped', 400)
     wait_until(lambda: any(d['address'].endswith('00:00:01') for d in documents(broker)), 'the third is taken')
     tries = next(iter(since.values()))
     assert len(set(tries)) == 2 and tries[:8] == [tries[0]] * 8, 'not eight tries of the first and one of the second'
-    bench.drain(radio, gateway, port)
+    gateway.drain(radio)
     check_order([d for d in documents(broker)])
     gateway.end()
     broker.close()
@@ -107,27 +108,27 @@ def test_session_limits(bench):
                                     'shared_available': 0})
     seen = []
     broker.publish = lambda s, p: (seen.append(p), time.sleep(0.005), 0)[2]
-    radio, gateway, port = begin(bench, broker, ', qos: 2', 'homeAssistant: {}\n', radio=('--devices', '20', '--rate', '100'))
+    radio, gateway = begin(bench, broker, ', qos: 2', 'homeAssistant: {}\n', radio=('--devices', '20', '--rate', '100'))
     wait_until(lambda: len(documents(broker)) > 200, 'documents')
     assert {p.qos for p in seen} == {1} and max(p.length for p in seen) <= 700, f'{ {p.qos for p in seen} } {max(p.length for p in seen)}'
     assert max(s.most_unanswered for s in broker.sessions) <= 5, f'{[s.most_unanswered for s in broker.sessions]} on the way'
     for text in ('quality of service 1 at most', 'packets of 700 octets', '5 messages without acknowledgement, not 100', '7 s, not 30 s'):
         assert gateway.stderr().count(text) == 1, f'{text}: {gateway.stderr()}'
-    limits = json.loads(bench.get(port, '/health')[1])['broker']['limits']
+    limits = gateway.health()['broker']['limits']
     assert len(limits) == 4, limits
-    finish(bench, broker, radio, gateway, port)
+    finish(broker, radio, gateway)
 
 
 def test_packet_size(bench):
     """messages that are longer than the broker takes are dropped, counted and told; shorter ones arrive"""
     broker = ScriptedBroker()
     broker.connack = lambda s: (0, {'maximum_packet_size': 300})
-    radio, gateway, port = begin(bench, broker, more='presence: {timeout: 600}\ndevices: [{address: "C1:38:00:00:00:01"}]\n')
-    wait_until(lambda: (bench.metric(port, 'mqtt_refused_total') or 0) > 20, 'messages are dropped')
+    radio, gateway = begin(bench, broker, more='presence: {timeout: 600}\ndevices: [{address: "C1:38:00:00:00:01"}]\n')
+    gateway.wait_metric('mqtt_refused_total', 20)
     assert gateway.stderr().count('the broker takes packets of 300 octets at most; it was dropped') == 1, gateway.stderr()
-    assert bench.metric(port, 'mqtt_connected') == 1 and len(broker.sessions) == 1, 'the session ended'
+    assert gateway.metric('mqtt_connected') == 1 and len(broker.sessions) == 1, 'the session ended'
     assert max(p.length for p in broker.published) <= 300, 'a packet was too long'
-    bench.drain(radio, gateway, port)
+    gateway.drain(radio)
     gateway.end()
     broker.close()
 
@@ -136,25 +137,25 @@ def test_quality_zero(bench):
     """a broker with quality of service 0 only refuses the last will first: the next session works, and is told"""
     broker = ScriptedBroker()
     broker.connack = lambda s: 0x9B if s.will.qos else (0, {'maximum_qos': 0})
-    radio, gateway, port = begin(bench, broker)
+    radio, gateway = begin(bench, broker)
     wait_until(lambda: len(documents(broker)) > 100, 'documents')
     assert {p.qos for p in broker.published} == {0}, 'another quality'
     assert 'quality of service 0 at most' in gateway.stderr() and 'QoS not supported' in gateway.stderr(), gateway.stderr()
-    assert bench.get(port, '/health')[0] == 200, 'not healthy'
+    assert gateway.get('/health')[0] == 200, 'not healthy'
     broker.session.close()
-    wait_until(lambda: len(broker.sessions) > 2 and bench.metric(port, 'mqtt_connected') == 1, 'another session')
-    print(finish(bench, broker, radio, gateway, port))
+    wait_until(lambda: len(broker.sessions) > 2 and gateway.metric('mqtt_connected') == 1, 'another session')
+    print(finish(broker, radio, gateway))
 
 
 def test_retains_nothing(bench):
     """a broker that retains nothing: neither will, status, presence nor announcements are retained, and it is told"""
     broker = ScriptedBroker()
     broker.connack = lambda s: 0x9A if s.will.retain else (0, {'retain_available': 0})
-    radio, gateway, port = begin(bench, broker, more='homeAssistant: {}\npresence: {timeout: 600}\ndevices: [{address: "C1:38:00:00:00:01"}]\n')
+    radio, gateway = begin(bench, broker, more='homeAssistant: {}\npresence: {timeout: 600}\ndevices: [{address: "C1:38:00:00:00:01"}]\n')
     wait_until(lambda: len(documents(broker)) > 100, 'documents')
     assert not [p for p in broker.published if p.retain], 'retained messages'
     assert 'retains no messages' in gateway.stderr(), gateway.stderr()
-    print(finish(bench, broker, radio, gateway, port))
+    print(finish(broker, radio, gateway))
 
 
 def once(action):
@@ -178,14 +179,14 @@ def test_ended_with_reason(bench):
     for reason, text in reasons:
         broker = ScriptedBroker()
         broker.publish = once(lambda s: s.disconnect(reason))
-        radio, gateway, port = begin(bench, broker, ', qos: 2', radio=('--devices', '5', '--rate', '20'))
+        radio, gateway = begin(bench, broker, ', qos: 2', radio=('--devices', '5', '--rate', '20'))
         wait_until(lambda: len(documents(broker)) > 20, f'documents after {reason:#x}')
         assert f'the broker ended the session: {text}' in gateway.stderr(), f'{reason:#x}: {gateway.stderr()}'
         last = [p for p in broker.published if '/devices/' in p.topic][-1]
         assert last.qos == (1 if reason == 0x9B else 2), f'{reason:#x}: {last}'
         if reason == 0x9A:
             assert not broker.session.will.retain, 'a retained will'
-        finish(bench, broker, radio, gateway, port)
+        finish(broker, radio, gateway)
     print(f'{len(reasons)} reasons')
 
 
@@ -194,8 +195,8 @@ def test_message_at_fault(bench):
     for reason in (0x95, 0x87, 0x90, 0x99):
         broker = ScriptedBroker()
         broker.publish = lambda s, p: s.disconnect(reason) if p.topic.endswith('00:00:01') else 0
-        radio, gateway, port = begin(bench, broker, radio=('--devices', '5', '--rate', '20'))
-        bench.wait_stderr(gateway, 'the message was dropped')
+        radio, gateway = begin(bench, broker, radio=('--devices', '5', '--rate', '20'))
+        gateway.wait_stderr('the message was dropped')
         wait_until(lambda: len(documents(broker)) > 60, f'documents after {reason:#x}')
         found = {d['address'] for d in documents(broker)}
         assert len(found) == 4, f'{reason:#x}: {found}'
@@ -203,10 +204,10 @@ def test_message_at_fault(bench):
         broker.close()
 
 
-def stays(bench, port, seconds=5):
+def stays(gateway, seconds=5):
     """Waits for a session that lasts."""
     sessions = []
-    wait_until(lambda: (sessions.append(bench.metric(port, 'mqtt_sessions_total')), time.sleep(1), sessions[-seconds:] == [sessions[-1]] * seconds)[2],
+    wait_until(lambda: (sessions.append(gateway.metric('mqtt_sessions_total')), time.sleep(1), sessions[-seconds:] == [sessions[-1]] * seconds)[2],
                'a session that stays')
 
 
@@ -214,20 +215,16 @@ def test_announcement_at_fault(bench):
     """a broker of MQTT 3.1.1 that ends each session at an announcement: that is found and left out, also from what is retained"""
     broker = ScriptedBroker()
     broker.publish = lambda s, p: s.close() if p.topic.startswith('homeassistant/') else 0
-    radio, port = bench.radio('--devices', '5', '--rate', '20'), free_port()
-    file = settings(bench, radio, f'mqtt://127.0.0.1:{broker.port}', more='homeAssistant: {}\npresence: {timeout: 600}\n'
-                    'devices: [{address: "C1:38:00:00:00:01"}]\n')
-    bench.write('gateway.yaml', open(file, encoding='utf-8').read().replace('"5"', '"3.1.1"'))
-    gateway = bench.start('--config', file, '--http', f'127.0.0.1:{port}')
-    bench.wait_stderr(gateway, 'the message was dropped')
-    stays(bench, port)
+    radio, gateway = begin(bench, broker, more='homeAssistant: {}\npresence: {timeout: 600}\ndevices: [{address: "C1:38:00:00:00:01"}]\n',
+                           radio=('--devices', '5', '--rate', '20'), version='3.1.1')
+    gateway.wait_stderr('the message was dropped')
+    stays(gateway)
     broker.session.close()
-    wait_until(lambda: bench.metric(port, 'mqtt_connected') == 1, 'another session')
-    stays(bench, port)
+    wait_until(lambda: gateway.metric('mqtt_connected') == 1, 'another session')
+    stays(gateway)
     assert broker.payloads('jelling/g/presence/C1:38:00:00:00:01')[-1] == 'home', 'no presence'
-    bench.drain(radio, gateway, port)
-    made = bench.metric(port, 'documents_total')
-    wait_until(lambda: check_order(documents(broker))[1] >= made, f'{made} documents')
+    made = gateway.drain(radio)
+    wait_documents(broker, made)
     gateway.end()
     broker.close()
 
@@ -244,11 +241,9 @@ def test_session_refused(bench):
     for version, code, text in ways:
         broker.sessions.clear()
         broker.connack = lambda s: (code, {'server_reference': 'other:1883'} if code == 0x9D else {}) if len(broker.sessions) < 3 else 0
-        file = settings(bench, radio, f'mqtt://127.0.0.1:{broker.port}').replace('gateway', 'gateway')
-        bench.write('gateway.yaml', open(file, encoding='utf-8').read().replace('version: "5"', f'version: "{version}"'))
-        gateway = bench.start('--config', file)
-        bench.wait_stderr(gateway, f'the broker refused the session: {text}')
-        bench.wait_stderr(gateway, 'connected to the broker')
+        gateway = bench.start('--config', settings(bench, radio, f'mqtt://127.0.0.1:{broker.port}', version=version))
+        gateway.wait_stderr(f'the broker refused the session: {text}')
+        gateway.wait_stderr('connected to the broker')
         assert code != 0x9D or 'other:1883' in gateway.stderr(), gateway.stderr()
         assert gateway.stderr().count('refused the session') == 1, gateway.stderr()
         gateway.end()
@@ -261,10 +256,9 @@ def test_credentials(bench):
     broker = ScriptedBroker()
     broker.connack = lambda s: 0x86
     radio = bench.radio('--devices', '2', '--rate', '5')
-    file = settings(bench, radio, f'mqtt://127.0.0.1:{broker.port}')
-    bench.write('gateway.yaml', open(file, encoding='utf-8').read().replace('longestBackoff: 1', 'longestBackoff: 3600'))
-    gateway = bench.start('--config', file)
-    bench.wait_stderr(gateway, 'the broker refused the session')
+    text = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "mqtt://127.0.0.1:{broker.port}", version: "5", longestBackoff: 3600}}\n'
+    gateway = bench.configured(text)
+    gateway.wait_stderr('the broker refused the session')
     time.sleep(10)
     assert len(broker.sessions) == 1, f'{len(broker.sessions)} sessions'
     gateway.end()
@@ -276,11 +270,27 @@ def test_status_refused(bench):
     broker, tries = ScriptedBroker(), []
     broker.suback = lambda s, t, q: 0x87
     broker.publish = lambda s, p: 0x97 if p.topic.endswith('/status') and p.payload == b'online' and not tries.append(1) and len(tries) < 2 else 0
-    radio, gateway, port = begin(bench, broker, more='homeAssistant: {}\n')
-    bench.wait_stderr(gateway, 'does not let the gateway subscribe')
-    bench.wait_stderr(gateway, "refuses the gateway's status: quota exceeded")
+    radio, gateway = begin(bench, broker, more='homeAssistant: {}\n')
+    gateway.wait_stderr('does not let the gateway subscribe')
+    gateway.wait_stderr("refuses the gateway's status: quota exceeded")
     wait_until(lambda: 'online' in broker.payloads('jelling/g/status'), 'the status')
-    print(finish(bench, broker, radio, gateway, port))
+    print(finish(broker, radio, gateway))
+
+
+def limited(bench, line, documents, begins):
+    """Mosquitto with a limit: `begins` starts the gateway of this radio; then so many documents arrive, and all that follow."""
+    # A listener's own options come after it.
+    bench.start_broker(f'listener {bench.port} 127.0.0.1\n{line}\n' if line.startswith('max_qos') else line)
+    heard = bench.subscribe('jelling/g/devices/#', options=('-q', '0') if line == 'max_qos 0' else ())
+    radio = bench.radio('--devices', '5', '--rate', '20')
+    gateway = begins(radio)
+    heard.wait(lambda t, p, r: True, f'documents with {line}', documents)
+    made = gateway.drain(radio)
+    assert gateway.metric('mqtt_refused_total') == 0, f'{line}: messages were refused'
+    heard.wait_documents(made)
+    gateway.end()
+    heard.end()
+    bench.stop_broker()
 
 
 def test_mosquitto_limits(bench):
@@ -288,43 +298,24 @@ def test_mosquitto_limits(bench):
     for line, text in (('max_qos 1', 'quality of service 1 at most'), ('max_qos 0', 'quality of service 0 at most'),
                        ('retain_available false', 'retains no messages'), ('max_packet_size 900', 'packets of 900 octets'),
                        ('max_keepalive 10', '10 s, not 30 s')):
-        # A listener's own options come after it.
-        bench.start_broker(f'listener {bench.port} 127.0.0.1\n{line}\n' if line.startswith('max_qos') else line)
-        heard = bench.subscribe('jelling/g/devices/#', options=('-q', '0') if line == 'max_qos 0' else ())
-        radio, port = bench.radio('--devices', '5', '--rate', '20'), free_port()
-        gateway = bench.start('--config', settings(bench, radio, bench.url, ', qos: 2'), '--http', f'127.0.0.1:{port}')
-        heard.wait(lambda t, p, r: True, f'documents with {line}', 50)
-        bench.wait_stderr(gateway, text)
-        bench.drain(radio, gateway, port)
-        assert bench.metric(port, 'mqtt_refused_total') == 0, f'{line}: messages were refused'
-        made = bench.metric(port, 'documents_total')
-        wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents with {line}')
-        gateway.end()
-        heard.end()
-        bench.stop_broker()
+        def begins(radio):
+            gateway = bench.start('--config', settings(bench, radio, bench.url, ', qos: 2'), page=True)
+            gateway.wait_stderr(text)
+            return gateway
+        limited(bench, line, 50, begins)
 
 
 def test_mosquitto_without_reasons(bench):
     """Mosquitto with limits and MQTT 3.1.1, which cannot tell them: what helps is told; with version 5 what waited arrives"""
     for line, text in (('max_qos 1', 'with ‘mqtt.version’ "5" it can tell why'), ('max_qos 0', 'needs ‘mqtt.version’ "5"'),
                        ('retain_available false', 'needs ‘mqtt.version’ "5"')):
-        bench.start_broker(f'listener {bench.port} 127.0.0.1\n{line}\n' if line.startswith('max_qos') else line)
-        heard = bench.subscribe('jelling/g/devices/#', options=('-q', '0') if line == 'max_qos 0' else ())
-        radio, port = bench.radio('--devices', '5', '--rate', '20'), free_port()
-        file = settings(bench, radio, bench.url, ', qos: 2')
-        text5 = open(file, encoding='utf-8').read()
-        gateway = bench.start('--config', bench.write('gateway.yaml', text5.replace('"5"', '"3.1.1"')), '--http', f'127.0.0.1:{port}')
-        bench.wait_stderr(gateway, text)
-        bench.write('gateway.yaml', text5)
-        bench.wait_stderr(gateway, 'loaded again')
-        heard.wait(lambda t, p, r: True, f'documents with {line}', 30)
-        bench.drain(radio, gateway, port)
-        assert bench.metric(port, 'mqtt_refused_total') == 0, f'{line}: messages were refused'
-        made = bench.metric(port, 'documents_total')
-        wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents with {line}')
-        gateway.end()
-        heard.end()
-        bench.stop_broker()
+        def begins(radio):
+            gateway = bench.start('--config', settings(bench, radio, bench.url, ', qos: 2', version='3.1.1'), page=True)
+            gateway.wait_stderr(text)
+            settings(bench, radio, bench.url, ', qos: 2')
+            gateway.wait_stderr('loaded again')
+            return gateway
+        limited(bench, line, 30, begins)
 
 
 def test_access_rules(bench):
@@ -332,16 +323,14 @@ def test_access_rules(bench):
     bench.write('rules', 'topic readwrite jelling/g/status\npattern read jelling/#\ntopic read jelling/#\ntopic write jelling/g/devices/+\n')
     bench.start_broker(f'acl_file {bench.path("rules")}')
     heard = bench.subscribe('jelling/#')
-    radio, port = bench.radio('--devices', '5', '--rate', '20'), free_port()
-    gateway = bench.start('--config', settings(bench, radio, bench.url, more='homeAssistant: {}\npresence: {timeout: 1}\ndevices: [{address: "C1:38:00:00:00:01"}]\n'),
-                      '--http', f'127.0.0.1:{port}')
+    radio = bench.radio('--devices', '5', '--rate', '20')
+    gateway = bench.start('--config', settings(bench, radio, bench.url, more='homeAssistant: {}\npresence: {timeout: 1}\ndevices: [{address: "C1:38:00:00:00:01"}]\n'), page=True)
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents', 50)
-    wait_until(lambda: (bench.metric(port, 'mqtt_refused_total') or 0) >= 1, 'a refusal')
-    bench.wait_stderr(gateway, 'not authorized; check what the broker lets this user publish')
+    wait_until(lambda: (gateway.metric('mqtt_refused_total') or 0) >= 1, 'a refusal')
+    gateway.wait_stderr('not authorized; check what the broker lets this user publish')
     # Mosquitto 2.0.11 also ends the session with each refusal: nothing is refused twice.
-    stays(bench, port)
+    stays(gateway)
     assert gateway.stderr().count('refuses a message') == 1, gateway.stderr()
-    bench.drain(radio, gateway, port)
-    made = bench.metric(port, 'documents_total')
-    wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents')
+    made = gateway.drain(radio)
+    heard.wait_documents(made)
     gateway.end()

@@ -1,5 +1,5 @@
 """Settings that change while the gateway runs, and what --check finds before it does."""
-import json, os, pathlib, re, signal, socket, subprocess, time
+import os, pathlib, re, signal, socket, subprocess, time
 
 from jelling.child import free_port
 from jelling.gateway import wait_until
@@ -14,7 +14,7 @@ def temperature(hundredths):
 
 
 def loaded(bench, gateway, keys):
-    bench.wait_stderr(gateway, 'the settings were loaded again; in force: ' + keys)
+    gateway.wait_stderr('the settings were loaded again; in force: ' + keys)
 
 
 def words(keys):
@@ -51,11 +51,11 @@ def test_every_key(bench):
     write(base)
     # Without --state, which would override the key.
     gateway = bench.start('--config', bench.path('gateway.yaml'), environment={'XDG_STATE_HOME': bench.path('home')}, has_state=False)
-    bench.wait_stderr(gateway, 'connected to the broker')
+    gateway.wait_stderr('connected to the broker')
     for key in known:
         write({**base, key: CHANGES[key]})
         if key in restart:
-            bench.wait_stderr(gateway, f'changes of ‘{key}’ need a restart')
+            gateway.wait_stderr(f'changes of ‘{key}’ need a restart')
         else:
             loaded(bench, gateway, f'‘{key}’')
         count = gateway.stderr().count('were loaded again')
@@ -63,7 +63,7 @@ def test_every_key(bench):
         wait_until(lambda: gateway.stderr().count('were loaded again') > count, f'{key} as before')
     write({**base, **CHANGES, 'adapters': base['adapters'], 'name': 'g', 'mqtt': base['mqtt']})
     wanted = words([key for key in known if key in restart])
-    bench.wait_stderr(gateway, f'changes of {wanted} need a restart; everything else is in force')
+    gateway.wait_stderr(f'changes of {wanted} need a restart; everything else is in force')
     gateway.ends_well()
 
 
@@ -75,7 +75,7 @@ def test_watchdog(bench):
     time.sleep(2)
     bench.write('gateway.yaml', base + 'watchdog: {silence: 1, attempts: 1}\n')
     loaded(bench, gateway, '‘watchdog’')
-    bench.wait_stderr(gateway, 'although it was reopened 1 times; giving up')
+    gateway.wait_stderr('although it was reopened 1 times; giving up')
     wait_until(lambda: gateway.process.poll() is not None, 'the end')
     assert gateway.process.returncode == 1, f'exit status {gateway.process.returncode}'
 
@@ -83,7 +83,7 @@ def test_watchdog(bench):
 def test_prefix(bench):
     """another discovery prefix: announced there, and again when Home Assistant starts there"""
     heard = bench.heard('homeassistant/#', 'other/#', 'jelling/#')
-    radio = bench.radio('--packets', bench.write('p.json', json.dumps([[SENSOR, temperature(2000)]])), '--rate', '10')
+    radio = bench.packets([SENSOR, temperature(2000)])
     base = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{refresh: 1}}\n'
     gateway = bench.configured(base + 'homeAssistant: {}\n')
     topic = 'sensor/jelling_g_a4c138000001/temperature/config'
@@ -104,7 +104,7 @@ def test_removed_device(bench):
     """a device that is removed from the settings loses its name and what was decrypted with its key"""
     heard = bench.heard('jelling/g/devices/#')
     sensor = '54:48:E6:8F:80:A5'
-    radio = bench.radio('--packets', bench.write('p.json', json.dumps([[sensor, '0f16d2fc415b9396e80300007c46cd1b']])), '--rate', '10')
+    radio = bench.packets([sensor, '0f16d2fc415b9396e80300007c46cd1b'])
     base = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{refresh: 1}}\n'
     gateway = bench.configured(base + f'devices: [{{address: "{sensor}", name: Cellar, key: 231d39c1d7cc1ab1aee224cd096db932}}]\n')
     heard.wait(lambda t, p, r: '"temperature":20' in p and 'Cellar' in p, '20 degrees')
@@ -120,15 +120,14 @@ def test_removed_device(bench):
 def test_empty(bench):
     """a file that becomes empty: without a broker it changes nothing; with one among the arguments the defaults are in force"""
     heard = bench.heard('jelling/#')
-    packets = [[SENSOR, temperature(2000)], ['A4:C1:38:00:00:02', temperature(2100)]]
-    radio = bench.radio('--packets', bench.write('p.json', json.dumps(packets)), '--rate', '10')
+    radio = bench.packets([SENSOR, temperature(2000)], ['A4:C1:38:00:00:02', temperature(2100)])
     rest = f'filters: {{allow: [{{address: "{SENSOR}"}}]}}\npublish: {{refresh: 1}}\n'
     file = bench.write('gateway.yaml', rest + f'mqtt: {{url: "{bench.url}"}}\n')
     gateway = bench.start('--config', file, '-t', radio.socket, '--name', 'g')
     heard.wait(lambda t, p, r: t == f'jelling/g/devices/{SENSOR}', 'documents')
     open(file, 'w').close()
-    bench.wait_stderr(gateway, 'no broker')
-    bench.wait_stderr(gateway, 'the settings stay as they were')
+    gateway.wait_stderr('no broker')
+    gateway.wait_stderr('the settings stay as they were')
     before = len(heard.messages)
     heard.wait(lambda t, p, r: len(heard.messages) > before + 1, 'further documents')
     assert not any(t.endswith('02') for t, _, _ in heard.messages), 'the filter'
@@ -157,7 +156,7 @@ def test_early(bench):
         time.sleep(3)
         # If it had missed the last one, it would find that now.
         gateway.process.send_signal(signal.SIGHUP)
-        bench.wait_stderr(gateway, 'the settings were loaded again; none has changed')
+        gateway.wait_stderr('the settings were loaded again; none has changed')
         assert '‘smoothing’' not in gateway.stderr().split('none has changed')[1], gateway.stderr()
         assert gateway.stderr().rstrip().endswith('none has changed'), gateway.stderr()
         gateway.end()
@@ -186,13 +185,13 @@ def test_replaced(bench):
     def changed(what):
         nonlocal seen
         seen += 1
-        wait_until(lambda: gateway.stderr().count('in force: ‘smoothing’') >= seen, f'{what}; stderr: {gateway.stderr()[-400:]}', 30)
+        wait_until(lambda: gateway.stderr().count('in force: ‘smoothing’') >= seen, f'{what}; stderr: {gateway.stderr()[-400:]}')
     kubernetes(2)
     changed('another version of Kubernetes')
     pathlib.Path(f'{folder}/..2/gateway.yaml').write_text(text % 3, encoding='utf-8')
     changed('the file behind the links')
     os.rename(folder, folder + '.away')
-    bench.wait_stderr(gateway, 'gateway.yaml: cannot be read: No such file')
+    gateway.wait_stderr('gateway.yaml: cannot be read: No such file')
     os.mkdir(folder)
     pathlib.Path(f'{folder}/gateway.yaml.tmp').write_text(text % 4, encoding='utf-8')
     os.rename(f'{folder}/gateway.yaml.tmp', f'{folder}/gateway.yaml')
@@ -310,6 +309,6 @@ def test_everything_wrong(bench):
     gateway = bench.start('--config', file, '--print')
     time.sleep(1)
     bench.write('gateway.yaml', text)
-    bench.wait_stderr(gateway, 'the settings stay as they were')
+    gateway.wait_stderr('the settings stay as they were')
     assert ':8: publish.intervall:' in gateway.stderr() and ':13: watchdog.attempts:' in gateway.stderr(), gateway.stderr()
     gateway.ends_well()

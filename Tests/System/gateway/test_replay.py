@@ -38,11 +38,11 @@ class Stage:
     def start(self):
         self.port = free_port()
         self.gateway = self.bench.start('--config', self.file, '--http', f'127.0.0.1:{self.port}')
-        self.bench.wait_stderr(self.gateway, 'connected to the broker')
+        self.self.gateway.wait_stderr('connected to the broker')
         self.expected = self.reports()
 
     def reports(self):
-        return self.bench.metric(self.port, 'reports_total') or 0
+        return self.self.gateway.metric( 'reports_total') or 0
 
     def say(self, data, radio=0, rssi=-60):
         """Until the gateway has handled it."""
@@ -76,7 +76,7 @@ def test_battery(bench):
     assert set(stage.degrees) == {20}, stage.degrees
     stage.say(packets[new[3]])
     stage.wait(25)
-    bench.wait_stderr(stage.gateway, f'{SENSOR} counts its packets from 8 on, after 911, and several new packets prove it')
+    stage.gateway.wait_stderr(f'{SENSOR} counts its packets from 8 on, after 911, and several new packets prove it')
     assert f'{SENSOR} sent a packet with counter' in stage.gateway.stderr(), stage.gateway.stderr()
     count = len(stage.degrees)
     for _ in range(5):
@@ -128,12 +128,12 @@ def test_lost_counters(bench):
     # Killed: what it has written is of the last start.
     pathlib.Path(counters).write_text('jelling-gateway counters 2\n5448e68f80a5 38', encoding='utf-8')
     stage.start()
-    bench.wait_stderr(stage.gateway, 'gateway-g.counters is damaged')
+    stage.gateway.wait_stderr('gateway-g.counters is damaged')
     attack(new[2])
     stage.gateway.end()
     os.truncate(memory, os.path.getsize(memory) - 1)
     stage.start()
-    bench.wait_stderr(stage.gateway, 'gateway-g.packets is damaged')
+    stage.gateway.wait_stderr('gateway-g.packets is damaged')
     attack(new[3])
     stage.gateway.end()
     for path in (counters, memory):

@@ -1,7 +1,7 @@
 """What is retained at the broker: it is true, also after restarts, reloads and the loss of everything; nothing old stays."""
-import glob, json, os, signal, subprocess, time
+import glob, os, signal, subprocess, time
 
-from jelling.child import Failure, free_port
+from jelling.child import Failure
 from jelling.gateway import wait_until
 from jelling.scripted_broker import ScriptedBroker
 
@@ -11,13 +11,11 @@ PHONE = SENSORS[0][0]
 
 
 def radio(bench, numbers=(1,), name='radio'):
-    file = bench.write(f'{name}.json', json.dumps([SENSORS[n - 1] for n in numbers]))
-    return bench.radio('--rate', '20', '--packets', file, name=name)
+    return bench.packets(*(SENSORS[n - 1] for n in numbers), rate=20, name=name)
 
 
-def settings(bench, adapter, more='', url=None):
-    return bench.write('gateway.yaml', f'name: g\nadapters: ["{adapter}"]\nmqtt: {{url: "{url or bench.url}", longestBackoff: 1}}\n'
-                                   f'publish: {{refresh: 1, retain: true}}\n{more}')
+def settings(bench, adapter, more='', url=None, retains='true'):
+    return bench.settings(adapter, more=f'publish: {{refresh: 1, retain: {retains}}}\n{more}', url=url)
 
 
 def retained(bench):
@@ -47,7 +45,7 @@ def test_presence_restart(bench):
     """a device that was home when the gateway was killed, and is not heard any more, is not_home after the next start"""
     bench.start_broker()
     source = radio(bench)
-    file = settings(bench, source.socket, DEVICES + 'presence: {timeout: 5}\n')
+    file = settings(bench, source, DEVICES + 'presence: {timeout: 5}\n')
     gateway = bench.start('--config', file)
     wait_until(lambda: retained(bench).get(PRESENCE) == 'home', 'home')
     time.sleep(2)
@@ -64,17 +62,17 @@ def test_presence_of_settings(bench):
     bench.start_broker()
     source = radio(bench, (2,))
     identities = 'identities: [{name: watch, irk: ec0234a357c8ad05341010a60a397d9b}, {name: keys, irk: fc0234a357c8ad05341010a60a397d9b, address: "C0:00:00:00:00:01"}]\n'
-    gateway = bench.start('--config', settings(bench, source.socket, DEVICES + identities + 'presence: {timeout: 2}\npublish: {retain: false}\n'.replace('publish: {retain: false}\n', '')))
-    wanted = {PRESENCE: 'not_home', 'jelling/g/presence/watch': 'not_home', 'jelling/g/presence/C0:00:00:00:00:01': 'not_home'}
-    wait_until(lambda: {t: p for t, p in retained(bench).items() if '/presence/' in t} == wanted, f'{wanted}')
+    gateway = bench.start('--config', settings(bench, source, DEVICES + identities + 'presence: {timeout: 2}\n'))
+    absent = lambda *names: {f'jelling/g/presence/{name}': 'not_home' for name in names}
+    presence = lambda: {t: p for t, p in retained(bench).items() if '/presence/' in t}
+    wait_until(lambda: presence() == absent(PHONE, 'watch', 'C0:00:00:00:00:01'), 'not home')
     heard = bench.subscribe('jelling/g/presence/#')
-    settings(bench, source.socket, identities.replace('watch', 'band') + 'presence: {timeout: 2}\n')
-    wanted = {'jelling/g/presence/band': 'not_home', 'jelling/g/presence/C0:00:00:00:00:01': 'not_home'}
-    wait_until(lambda: {t: p for t, p in retained(bench).items() if '/presence/' in t} == wanted, f'{wanted}, found {retained(bench)}')
+    settings(bench, source, identities.replace('watch', 'band') + 'presence: {timeout: 2}\n')
+    wait_until(lambda: presence() == absent('band', 'C0:00:00:00:00:01'), 'the new names')
     removed = [t for t, p, _ in heard.messages if not p]
     assert sorted(removed) == sorted([PRESENCE, 'jelling/g/presence/watch']), f'removed: {removed}'
-    settings(bench, source.socket, identities)
-    wait_until(lambda: not any('/presence/' in t for t in retained(bench)), 'no presence')
+    settings(bench, source, identities)
+    wait_until(lambda: not presence(), 'no presence')
     gateway.end()
 
 
@@ -83,11 +81,11 @@ def test_broker_forgets(bench):
     for queue in ('{}', '{memory: true}'):
         bench.start_broker()
         source = radio(bench, (1, 2))
-        gateway = bench.start('--config', settings(bench, source.socket, DEVICES + f'presence: {{timeout: 600}}\nhomeAssistant: {{}}\nqueue: {queue}\n'))
+        gateway = bench.start('--config', settings(bench, source, DEVICES + f'presence: {{timeout: 600}}\nhomeAssistant: {{}}\nqueue: {queue}\n'))
         wait_until(lambda: len(topics(bench)) == 8, 'everything')
         before = topics(bench)
         source.end()
-        bench.wait_stderr(gateway, f'{source.socket}: ')
+        gateway.wait_stderr(f'{source.socket}: ')
         bench.stop_broker(signal.SIGKILL)
         for name in glob.glob(bench.path('mosquitto.db*')):
             os.unlink(name)
@@ -111,24 +109,21 @@ def test_old_topics(bench):
     def wanted(prefix, top):
         entities = [f'{prefix}/{c}/{node}/{v}/config' for c, v in (('sensor', 'temperature'), ('sensor', 'humidity'), ('device_tracker', 'presence'))]
         return {*entities, f'{top}/{node[10:]}', f'{top}/p/{PHONE}'}
-    gateway = bench.start('--config', settings(bench, source.socket, base.replace('PREFIX', 'one').replace('TOP', 'a')))
+    gateway = bench.start('--config', settings(bench, source, base.replace('PREFIX', 'one').replace('TOP', 'a')))
     wait_topics(bench, wanted('one', 'a'), 'the first')
-    settings(bench, source.socket, base.replace('PREFIX', 'two').replace('TOP', 'b'))
-    bench.wait_stderr(gateway, 'loaded again')
+    settings(bench, source, base.replace('PREFIX', 'two').replace('TOP', 'b'))
+    gateway.wait_stderr('loaded again')
     wait_topics(bench, wanted('two', 'b'), 'after a reload')
     wait_until(lambda: 'a/status' not in retained(bench), 'the old status is removed')
     gateway.end()
-    gateway = bench.start('--config', settings(bench, source.socket, base.replace('PREFIX', 'three').replace('TOP', 'c')))
+    gateway = bench.start('--config', settings(bench, source, base.replace('PREFIX', 'three').replace('TOP', 'c')))
     wait_topics(bench, wanted('three', 'c'), 'after a restart')
     wait_until(lambda: set(t for t in retained(bench) if t.endswith('status')) == {'c/status'}, 'only one status')
     gateway.end()
     for _ in range(2):
-        file = settings(bench, source.socket)
-        open(file, 'a', encoding='utf-8').write('')
-        bench.write('gateway.yaml', open(file, encoding='utf-8').read().replace('retain: true', 'retain: false'))
-        gateway = bench.start('--config', file)
+        gateway = bench.start('--config', settings(bench, source, retains='false'))
         wait_topics(bench, (), 'nothing')
-        bench.wait_stderr(gateway, 'connected to the broker')
+        gateway.wait_stderr('connected to the broker')
         time.sleep(2)
         gateway.end()
     removed = [t for t, p, _ in heard.messages if not p]
@@ -139,20 +134,20 @@ def test_removal(bench):
     """a removal that the broker did not acknowledge is made again with the next start, and after its acknowledgement never"""
     broker = ScriptedBroker()
     url, source = f'mqtt://127.0.0.1:{broker.port}', radio(bench)
-    gateway = bench.start('--config', settings(bench, source.socket, 'homeAssistant: {}\n', url))
+    gateway = bench.start('--config', settings(bench, source, 'homeAssistant: {}\n', url))
     wait_until(lambda: len([t for t in broker.retained if t.startswith('homeassistant/')]) == 2, 'announcements')
     time.sleep(2)
     gateway.end()
     removals = []
     broker.publish = lambda s, p: None if not p.payload and not removals.append(p.topic) else 0
-    gateway = bench.start('--config', settings(bench, source.socket, '', url))
+    gateway = bench.start('--config', settings(bench, source, '', url))
     wait_until(lambda: len(removals) == 2, 'removals')
     gateway.end(signal.SIGKILL)
     assert len([t for t in broker.retained if t.startswith('homeassistant/')]) == 2, 'removed without an acknowledgement'
     broker.publish = lambda s, p: 0
     for _ in range(2):
         before = len(broker.sessions)
-        gateway = bench.start('--config', settings(bench, source.socket, '', url))
+        gateway = bench.start('--config', settings(bench, source, '', url))
         wait_until(lambda: not [t for t in broker.retained if t.startswith('homeassistant/')], 'they are removed')
         wait_until(lambda: len(broker.sessions) > before, 'a session')
         time.sleep(3)
@@ -171,7 +166,7 @@ def test_announced_limit(bench):
         return {t.split('/')[2][-2:] for t in retained(bench) if t.startswith('homeassistant/')}
     for numbers, wanted in (((1, 2, 3), {'01', '02', '03'}), ((4, 5, 6), {'01', '02', '03'}), ((7, 9), {'01', '02', '03', '09'})):
         source = radio(bench, numbers, f'radio{numbers[0]}')
-        gateway = bench.start('--config', settings(bench, source.socket, more))
+        gateway = bench.start('--config', settings(bench, source, more))
         last = f'/devices/{SENSORS[numbers[-1] - 1][0]}'
         wait_until(lambda: any(last in t for t in retained(bench)), 'documents')
         time.sleep(3)
@@ -186,16 +181,14 @@ def test_table_lost(bench):
     source = radio(bench)
     os.makedirs(bench.path('state'), exist_ok=True)
     bench.write('state/gateway-g.retained.sqlite', 'this is no database, and long enough to be looked at as one' * 20)
-    gateway = bench.start('--config', settings(bench, source.socket, DEVICES + 'presence: {timeout: 600}\nhomeAssistant: {}\n'))
+    gateway = bench.start('--config', settings(bench, source, DEVICES + 'presence: {timeout: 600}\nhomeAssistant: {}\n'))
     wait_until(lambda: len(topics(bench)) == 5, 'everything')
     time.sleep(2)
     gateway.end()
-    port = free_port()
     os.unlink(bench.path('state/gateway-g.retained.sqlite'))
     os.mkdir(bench.path('state/gateway-g.retained.sqlite'))
-    gateway = bench.start('--config', settings(bench, source.socket, DEVICES + 'presence: {timeout: 600}\nhomeAssistant: {prefix: other}\n'),
-                      '--http', f'127.0.0.1:{port}')
-    bench.wait_stderr(gateway, 'what the broker retains is known in memory only')
+    gateway = bench.start('--config', settings(bench, source, DEVICES + 'presence: {timeout: 600}\nhomeAssistant: {prefix: other}\n'), page=True)
+    gateway.wait_stderr('what the broker retains is known in memory only')
     wait_until(lambda: len([t for t in topics(bench) if t.startswith('other/')]) == 3, 'announcements')
-    wait_until(lambda: (bench.metric(port, 'retained_topics') or 0) == 6, 'they are counted')
+    wait_until(lambda: (gateway.metric('retained_topics') or 0) == 6, 'they are counted')
     gateway.end()

@@ -168,7 +168,7 @@ def test_reload(bench):
     gateway = bench.configured('name: g\n' + base)
     heard.wait(lambda t, p, r: t.endswith('00:00:05'), 'documents')
     bench.write('gateway.yaml', 'name: g\n' + base + 'filters: {allow: [{address: "C1:38:00:00:00:01"}]}\n')
-    bench.wait_stderr(gateway, 'the settings were loaded again')
+    gateway.wait_stderr('the settings were loaded again')
     loaded = datetime.datetime.now(datetime.timezone.utc).isoformat()
 
     def later():
@@ -178,7 +178,7 @@ def test_reload(bench):
     others = {d['address'] for d in later()} - {'C1:38:00:00:00:01'}
     assert not others, f'others were reported: {others}'
     bench.write('gateway.yaml', 'name: g\n' + base + 'filters: {alow: []}\n')
-    bench.wait_stderr(gateway, 'filters.alow: this is not a known key')
+    gateway.wait_stderr('filters.alow: this is not a known key')
     count = len(heard.messages)
     heard.wait(lambda t, p, r: True, 'documents go on', count + 20)
     bench.write('gateway.yaml', 'name: h\n' + base)

@@ -38,7 +38,7 @@ def test_adapter_topic(bench):
     one, two = bench.scripted_radio('one'), bench.scripted_radio('two')
     gateway = bench.configured(f'name: g\nadapters: ["{one.socket}", "{two.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\n'
                                'publish: {interval: 0}\nsmoothing: {time: 0}\ntopics: {device: "ble/{id}/{adapter}"}\n')
-    bench.wait_stderr(gateway, 'connected to the broker')
+    gateway.wait_stderr('connected to the broker')
     for number in range(72):
         # Every 12 s the other one is nearer, and in between for a moment.
         near = (one, two)[number // 24 % 2 ^ (number % 24 == 8)]
@@ -61,7 +61,7 @@ def test_name_topic(bench):
     base = (f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\npublish: {{interval: 0}}\npresence: {{}}\n'
             'topics: {device: "ble/{name}/{id}", presence: "presence/{name}/{id}"}\n')
     gateway = bench.configured(base + f'devices: [{{address: "{SENSOR}"}}]\n')
-    bench.wait_stderr(gateway, 'connected to the broker')
+    gateway.wait_stderr('connected to the broker')
 
     def say(data, topic, seconds=20):
         end = time.monotonic() + seconds
@@ -78,7 +78,7 @@ def test_name_topic(bench):
         heard.wait(lambda t, p, r: t == f'ble/{name}/a4c138000001', f'documents under {name}')
         heard.wait(lambda t, p, r: t == f'presence/{name}/a4c138000001' and p == 'home', f'presence under {name}')
     bench.write('gateway.yaml', base + f'devices: [{{address: "{SENSOR}", name: Cellar}}]\n')
-    bench.wait_stderr(gateway, 'in force: ‘devices’')
+    gateway.wait_stderr('in force: ‘devices’')
     say(lambda n: named(n + 100, 'Second'), 'ble/Cellar/a4c138000001')
     heard.wait(lambda t, p, r: t == 'ble/Cellar/a4c138000001', 'documents under the name of the settings')
     topics = check_topics([m for m in heard.messages if not m[0].startswith('presence/')])
@@ -97,7 +97,7 @@ def test_changing_names(bench):
     radio = bench.scripted_radio()
     gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\n'
                                'publish: {interval: 0}\ntopics: {device: "ble/{name}/{id}"}\n')
-    bench.wait_stderr(gateway, 'connected to the broker')
+    gateway.wait_stderr('connected to the broker')
     for number in range(200):
         radio.say(SENSOR, named(2000 + number, f'n{number}'))
         time.sleep(0.1)

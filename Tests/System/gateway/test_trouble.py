@@ -1,10 +1,11 @@
 """What goes wrong: it is told and tried again, and nothing else stops."""
-import json, os, pathlib, signal, socket
-import sqlite3
-import subprocess, time
+import contextlib, json, os, pathlib, socket, sqlite3, subprocess, time
 
 from jelling.child import free_port
 from jelling.gateway import PYTHON, check_order, wait_until
+
+
+WITHOUT_PAUSE = 'publish: {interval: 0}\n'
 
 
 def openssl(bench, *arguments):
@@ -18,7 +19,7 @@ def certificate(bench, name, days='30', subject='127.0.0.1', begin=None):
         openssl(bench, 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '30',
                 '-subj', '/CN=Authority')
     openssl(bench, 'req', '-newkey', 'rsa:2048', '-nodes', '-keyout', f'{name}.key', '-out', f'{name}.csr', '-subj', f'/CN={subject}')
-    bench.write(f'{name}.ext', f'subjectAltName=IP:127.0.0.1\n')
+    bench.write(f'{name}.ext', 'subjectAltName=IP:127.0.0.1\n')
     openssl(bench, 'x509', '-req', '-in', f'{name}.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-out', f'{name}.pem',
             '-days', days, '-extfile', f'{name}.ext')
 
@@ -31,26 +32,25 @@ def test_tls(bench):
     plain = free_port()
     listeners = (f'listener {plain} 127.0.0.1\nlistener {bench.port} 127.0.0.1\ncafile {bench.dir}/ca.pem\nkeyfile {bench.dir}/NAME.key\n'
                  f'certfile {bench.dir}/NAME.pem\nrequire_certificate true\n')
-    port = free_port()
     file = bench.write('gateway.yaml', f'name: g\nadapters: [sim]\nmqtt:\n  url: mqtts://127.0.0.1:{bench.port}\n  caFile: {bench.dir}/ca.pem\n'
                                    f'  certFile: {bench.dir}/client.pem\n  keyFile: {bench.dir}/client.key\n  longestBackoff: 1\n')
     bench.start_broker(listeners.replace('NAME', 'expired'))
-    gateway = bench.start('--config', file, '--http', f'127.0.0.1:{port}')
-    bench.wait_stderr(gateway, 'check that no certificate has expired')
+    gateway = bench.start('--config', file, page=True)
+    gateway.wait_stderr('check that no certificate has expired')
     # The page may come up after the first attempt at the broker.
-    wait_until(lambda: bench.get(port, '/health')[0] == 503, 'unhealthy')
-    status, body = bench.get(port, '/health')
+    wait_until(lambda: gateway.get('/health')[0] == 503, 'unhealthy')
+    status, body = gateway.get('/health')
     assert 'TLS failed' in json.loads(body)['broker']['problem'], f'{status} {body}'
     bench.stop_broker()
     bench.start_broker(listeners.replace('NAME', 'server'))
     heard = bench.subscribe('jelling/#', port=plain)
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents by TLS')
-    wait_until(lambda: bench.get(port, '/health')[0] == 200, 'healthy')
+    wait_until(gateway.is_healthy, 'healthy')
     gateway.end()
     # Without a certificate of its own it is refused, and says so.
     file = bench.write('other.yaml', f'name: g\nadapters: [sim]\nmqtt: {{url: "mqtts://127.0.0.1:{bench.port}", caFile: {bench.dir}/ca.pem}}\n')
     gateway = bench.start('--config', file)
-    bench.wait_stderr(gateway, 'no session with')
+    gateway.wait_stderr('no session with')
     gateway.end()
 
 
@@ -65,7 +65,7 @@ def test_password(bench):
     heard = bench.subscribe('jelling/#', port=anonymous)
     gateway = bench.configured(f'name: g\nadapters: [sim]\nmqtt:\n  url: {bench.url}\n  username: gateway\n'
                                f'  passwordFile: {bench.dir}/secret\n  longestBackoff: 1\n')
-    bench.wait_stderr(gateway, 'the broker refused the session')
+    gateway.wait_stderr('the broker refused the session')
     bench.write('secret', 'right\n')
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents')
     gateway.end()
@@ -102,7 +102,7 @@ def test_hidden_password(bench):
             ((f'--mqtt={url.replace("@", ":right-secret@")}', '--name', 'g'), {}))
     for arguments, environment in ways:
         gateway = bench.start('-t', 'sim', *arguments, environment=environment)
-        bench.wait_stderr(gateway, 'connected to the broker')
+        gateway.wait_stderr('connected to the broker')
         shown = open(f'/proc/{gateway.process.pid}/cmdline', 'rb').read()
         assert b'right-secret' not in shown and b'127.0.0.1' in shown, shown
         isGiven = 'right-secret' in ' '.join(arguments)
@@ -115,42 +115,28 @@ def test_hidden_password(bench):
 
 def test_full_disk(bench):
     """a full disk: told, messages go on from memory, and the queue is used again when there is room"""
-    os.mkdir(bench.path('disk'))
-    mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', bench.path('disk')], capture_output=True, text=True)
-    assert mounted.returncode == 0, f'a small disk cannot be mounted: {mounted.stderr}'
-    try:
+    with bench.small_disk('24m') as disk:
         heard = bench.heard('jelling/#', options=('-c', '-i', 'judge'))
         radio = bench.radio('--devices', '20', '--rate', '200')
-        port = free_port()
-        gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
-                                   f'publish: {{interval: 0}}\nqueue: {{path: "{bench.path("disk/q.sqlite")}"}}\n', '--http', f'127.0.0.1:{port}')
+        gateway = bench.start('--config', bench.settings(radio, more=WITHOUT_PAUSE + f'queue: {{path: "{disk}/q.sqlite"}}\n'), page=True)
         heard.wait(lambda t, p, r: '/devices/' in t, 'documents', 50)
         bench.stop_broker()
-        others = os.open(bench.path('disk/others'), os.O_WRONLY | os.O_CREAT)
-        try:
-            while os.write(others, bytes(4096)):
+        with open(f'{disk}/others', 'wb', buffering=0) as others, contextlib.suppress(OSError):
+            while others.write(bytes(4096)):
                 pass
-        except OSError:
-            os.close(others)
-        bench.wait_stderr(gateway, 'cannot use the queue')
-        assert bench.get(port, '/health')[0] == 503, 'the gateway counts as healthy'
+        gateway.wait_stderr('cannot use the queue')
+        assert gateway.get('/health')[0] == 503, 'the gateway counts as healthy'
         time.sleep(2)
         bench.resume_broker()
-        wait_until(lambda: bench.metric(port, 'mqtt_connected') == 1, 'connected')
+        wait_until(lambda: gateway.metric('mqtt_connected') == 1, 'connected')
         count = len(heard.messages)
         heard.wait(lambda t, p, r: '/devices/' in t, 'documents go on', count + 500)
-        os.unlink(bench.path('disk/others'))
-        bench.wait_stderr(gateway, 'the queue can be written again')
-        bench.drain(radio, gateway, port)
-        made, dropped = bench.metric(port, 'documents_total'), bench.metric(port, 'queue_dropped_total')
+        os.unlink(f'{disk}/others')
+        gateway.wait_stderr('the queue can be written again')
+        made, dropped = gateway.drain(radio), gateway.metric('queue_dropped_total')
         assert dropped == 0, f'{dropped} messages were dropped'
         gateway.end()
-        wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents')
-        gateway.end()
-    finally:
-        for child in bench.children:
-            child.name == 'jelling-gateway' and child.end(signal.SIGKILL)
-        subprocess.run(['umount', bench.path('disk')], capture_output=True)
+        heard.wait_documents(made)
 
 
 def test_broken_queue(bench):
@@ -162,7 +148,7 @@ def test_broken_queue(bench):
         gateway = bench.configured(f'name: g\nadapters: [sim]\nmqtt: {{url: "{bench.url}"}}\nqueue: {{path: "{path}"}}\n')
         heard.wait(lambda t, p, r: '/devices/' in t, 'documents')
         if said:
-            bench.wait_stderr(gateway, said)
+            gateway.wait_stderr(said)
         gateway.end()
         heard.end()
     assert [n for n in os.listdir(bench.dir) if n.startswith('q.sqlite.broken-')], 'the broken file is gone'
@@ -172,18 +158,15 @@ def test_large_queue(bench):
     """the broker is away and the queue has its size on disk: the oldest messages go, the newest arrive"""
     path = bench.path('q.sqlite')
     radio = bench.radio('--devices', '20', '--rate', '400')
-    port = free_port()
-    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
-                               f'publish: {{interval: 0}}\nqueue: {{path: "{path}", megabytes: 1}}\n'
-                               f'http: {{listen: "127.0.0.1:{port}"}}\n')
-    wait_until(lambda: (bench.metric(port, 'queue_dropped_total') or 0) > 2000, 'messages are dropped', 400)
+    gateway = bench.start('--config', bench.settings(radio, more=WITHOUT_PAUSE + f'queue: {{path: "{path}", megabytes: 1}}\n'), page=True)
+    gateway.wait_metric('queue_dropped_total', 2000, 400)
     size = os.path.getsize(path)
     assert size < 3 << 20, f'{size} octets'
-    assert 200 < bench.metric(port, 'queue_messages') < 4000, f'{bench.metric(port, "queue_messages")} messages'
-    bench.end_radio(radio, gateway)
-    last = bench.metric(port, 'documents_total')
+    assert 200 < gateway.metric('queue_messages') < 4000, f'{gateway.metric("queue_messages")} messages'
+    gateway.end_radio(radio)
+    last = gateway.metric('documents_total')
     heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', options=('-c', '-i', 'judge'))
-    bench.wait_empty(port)
+    gateway.wait_empty()
     wait_until(lambda: max((d['sequence'] for d in heard.documents()), default=0) >= last / 20 - 1, 'the newest documents')
     documents = heard.documents()
     assert last / 20 - 1 <= max(d['sequence'] for d in documents), 'the newest documents are missing'
@@ -207,13 +190,13 @@ def test_superseded(bench):
                           (f'jelling/g/gone/{number % 10}', f'{number}'.encode()))
     store.close()
     gateway = bench.start('--config', bench.write('gateway.yaml', base + f'queue: {{path: "{path}", messages: 200, drop: superseded}}\n'))
-    wait_until(lambda: (bench.metric(port, 'queue_dropped_total') or 0) > 2000, 'messages are dropped', 400)
-    bench.end_radio(radio, gateway)
-    wait_until(lambda: bench.metric(port, 'queue_unwritten_messages') == 0, 'everything is on disk')
-    made, left = bench.metric(port, 'documents_total'), bench.metric(port, 'queue_messages')
+    gateway.wait_metric('queue_dropped_total', 2000, 400)
+    gateway.end_radio(radio)
+    wait_until(lambda: gateway.metric('queue_unwritten_messages') == 0, 'everything is on disk')
+    made, left = gateway.metric('documents_total'), gateway.metric('queue_messages')
     assert left == 200, f'{left} messages'
     heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', 'jelling/g/gone/#', options=('-c', '-i', 'judge'))
-    bench.wait_empty(port)
+    gateway.wait_empty()
 
     def last():
         return sum({d['address']: d['sequence'] for d in heard.documents()}.values())
@@ -231,11 +214,9 @@ def test_damaged_queue(bench):
     """a queue with pages that became unreadable: told, replaced, and new messages arrive"""
     path = bench.path('q.sqlite')
     radio = bench.radio('--devices', '20', '--rate', '200')
-    port = free_port()
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
-                                   f'publish: {{interval: 0}}\nqueue: {{path: "{path}"}}\nhttp: {{listen: "127.0.0.1:{port}"}}\n')
-    gateway = bench.start('--config', file)
-    wait_until(lambda: (bench.metric(port, 'queue_messages') or 0) > 500, 'messages wait')
+    file = bench.settings(radio, more=WITHOUT_PAUSE + f'queue: {{path: "{path}"}}\n')
+    gateway = bench.start('--config', file, page=True)
+    gateway.wait_metric('queue_messages', 500)
     gateway.end()
     with sqlite3.connect(path) as store:
         size = store.execute('PRAGMA page_size').fetchone()[0]
@@ -249,11 +230,11 @@ def test_damaged_queue(bench):
         octets[(page - 1) * size:page * size] = b'\xff' * size
     pathlib.Path(path).write_bytes(octets)
     heard = bench.heard('jelling/g/devices/#')
-    gateway = bench.start('--config', file)
-    bench.wait_stderr(gateway, f'the queue was damaged and is now {path}.broken-')
+    gateway = bench.start('--config', file, page=True)
+    gateway.wait_stderr(f'the queue was damaged and is now {path}.broken-')
     count = len(heard.messages)
     heard.wait(lambda t, p, r: True, 'documents from the new queue', count + 200)
-    assert json.loads(bench.get(port, '/health')[1])['queue'].get('problem') is None, 'the queue still has a problem'
+    assert gateway.health()['queue'].get('problem') is None, 'the queue still has a problem'
     gateway.ends_well()
     assert [n for n in os.listdir(bench.dir) if n.startswith('q.sqlite.broken-')], 'the damaged file is gone'
 
@@ -268,9 +249,9 @@ def test_http(bench):
                                f'http: {{listen: "127.0.0.1:{port}", tokenFile: "{bench.path("token")}"}}\n')
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents')
     for token, wanted in ((None, 401), ('b-secret', 401), ('a-secre', 401), ('a-secret', 200)):
-        assert bench.get(port, '/health', token)[0] == wanted, f'{token}: not {wanted}'
-        assert bench.get(port, '/metrics', token)[0] == wanted, f'{token}: not {wanted}'
-    text = bench.get(port, '/metrics', 'a-secret')[1]
+        assert gateway.get('/health', token)[0] == wanted, f'{token}: not {wanted}'
+        assert gateway.get('/metrics', token)[0] == wanted, f'{token}: not {wanted}'
+    text = gateway.get('/metrics', 'a-secret')[1]
     judge = ('import sys\nfrom prometheus_client.parser import text_string_to_metric_families as read\n'
              'for f in read(sys.stdin.read()):\n for s in f.samples: print(s.name, s.labels, s.value)\n')
     read = subprocess.run([PYTHON, '-c', judge], input=text, capture_output=True, text=True)
@@ -279,10 +260,10 @@ def test_http(bench):
                  f"jelling_gateway_adapter_engine_advertising_reports_total {{'adapter': '{radio.socket}'}}"):
         assert name in read.stdout, f'{name} is missing: {read.stdout[-400:]}'
     radio.end()
-    wait_until(lambda: bench.get(port, '/health', 'a-secret')[0] == 503, 'an adapter fails')
-    assert json.loads(bench.get(port, '/health', 'a-secret')[1])['adapters'][0]['problem'], 'the problem is not named'
+    wait_until(lambda: gateway.get('/health', 'a-secret')[0] == 503, 'an adapter fails')
+    assert json.loads(gateway.get('/health', 'a-secret')[1])['adapters'][0]['problem'], 'the problem is not named'
     bench.stop_broker()
-    wait_until(lambda: not json.loads(bench.get(port, '/health', 'a-secret')[1])['broker']['connected'], 'the broker is away')
+    wait_until(lambda: not json.loads(gateway.get('/health', 'a-secret')[1])['broker']['connected'], 'the broker is away')
     gateway.end()
 
 

@@ -4,7 +4,7 @@ import json
 from pytest import mark
 
 from interop.test_gatt import ENCRYPTED, LONG_READ, LONG_VALUE
-from interop.test_serve import NAME, ORDER, SERVICE, characteristic, passed, profile, serve, steps, stop
+from interop.test_serve import NAME, ORDER, SERVICE, characteristic, passed, serve, steps
 
 KINDS = ('bumble', 'btvirt')
 
@@ -13,10 +13,9 @@ KINDS = ('bumble', 'btvirt')
 def test_serve_accepts_enhanced_bearers(lab):
     """A paired central opens two enhanced bearers of `serve --eatt` and reads on both at the same time"""
     lab.settings = {'enhancedBearers': True}
-    tool = serve(lab, '--eatt')
+    serve(lab, '--eatt')
     central = passed(lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--eatt'))
     assert [(s['ok'], s['bearers']) for s in steps(central, 'eatt')] == [(True, 2)]
-    stop(lab, tool)
 
 
 @mark.lab(KINDS, peer=False, through_bled=True)
@@ -43,14 +42,12 @@ TOGETHER = {'services': [{'uuid': SERVICE, 'characteristics': [
 def test_serve_notifies_on_enhanced_bearers(lab):
     """A central that subscribes on one enhanced bearer and writes on another one gets all values on the first, in order, several at once"""
     lab.settings = {'enhancedBearers': True}
-    tool = lab.start('serve', '--profile', profile(lab, TOGETHER), '--name', NAME, '--eatt')
-    tool.wait_event('advertising')
+    tool = lab.serving(TOGETHER, NAME, '--eatt')
     uuids = [c['uuid'] for c in TOGETHER['services'][0]['characteristics']]
     central = passed(lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--eatt', '--eatt-subscribe', ','.join(uuids)))
     kinds = steps(central, 'eatt-subscribe')[0]['kinds']
     assert kinds['0x23'] > 0, f'no notification of several values: {kinds}'
     assert len({l['uuid'] for l in tool.lines if l.get('event') == 'subscribed'}) == len(uuids)
-    stop(lab, tool)
 
 
 @mark.lab(KINDS, peer=False)

@@ -1,5 +1,5 @@
 """Bumble's programs as they are: `bumble-gatt-dump`, `-scan`, `-pair` and `-l2cap-bridge`, in both roles."""
-import os, re, socket, subprocess, threading
+import os, re, socket, threading
 
 from pytest import mark, param
 
@@ -9,7 +9,7 @@ from interop.test_channel import OCTETS, PSM
 from interop.test_gatt import LONG_VALUE, LONG_WRITE, SERVICE
 from jelling.child import PATIENCE, Terminal, free_port
 from interop.test_pairing import bonds, paired, pairing_of, serve as serve_encrypted
-from interop.test_serve import NAME, PROFILE, serve, stop
+from interop.test_serve import NAME, PROFILE, serve
 
 KINDS = ('bumble', 'btvirt')
 pytestmark = mark.lab(KINDS, peer=False)
@@ -65,7 +65,6 @@ def test_bumble_dumps_what_is_served(lab):
     assert read['2901'] == [b'an indication'.hex()]
     if lab.kind != 'btvirt':   # which keeps the links of a host that goes away without a word
         tool.wait_event('disconnected')
-    stop(lab, tool)
 
 
 def test_bumble_dumps_its_central(lab):
@@ -227,18 +226,11 @@ def test_l2cap_reaches_a_bridge_of_bumble(lab):
             Person(server.accept()[0], echo=True)
 
         threading.Thread(target=accept, daemon=True).start()
-        tool = subprocess.Popen(lab.command('l2cap', 'connect', PEER + '/random', '--psm', PSM, '--linger', '5', json=False),
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
-        try:
+        with lab.running('l2cap', 'connect', PEER + '/random', '--psm', PSM, '--linger', '5') as tool:
             # Until then the bridge drops what comes.
             app.wait_for('### Connected')
             assert tool.communicate(OCTETS, 2 * PATIENCE)[0] == OCTETS
             assert tool.returncode == 0
-        finally:
-            if tool.poll() is None:
-                tool.kill()
-                tool.wait()
         sizes = app.wait_for(r'MTU=500/(\d+), MPS=100/(\d+), credits=(\d+)/3')
         assert sizes.groups() == ('2048', '247', '16')
         app.wait_for('L2CAP channel closed')
@@ -246,13 +238,7 @@ def test_l2cap_reaches_a_bridge_of_bumble(lab):
 
 def test_l2cap_serves_a_bridge_of_bumble(lab):
     """`l2cap listen` gives and takes what a TCP client sends and receives through `bumble-l2cap-bridge client`"""
-    tool = subprocess.Popen(lab.command('l2cap', 'listen', '--psm', PSM, '--name', NAME, '--linger', '60', json=False),
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                            env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
-    # Reading has no limit of its own.
-    limit = threading.Timer(4 * PATIENCE, tool.kill)
-    limit.start()
-    try:
+    with lab.running('l2cap', 'listen', '--psm', PSM, '--name', NAME, '--linger', '60') as tool:
         port = free_port()
         app = App(lab, 'l2cap-bridge', '--device-config', '{config}', '--hci-transport', '{transport}', '--psm', PSM_NUMBER,
                   'client', NAME, '--tcp-host', '127.0.0.1', '--tcp-port', str(port))
@@ -268,11 +254,6 @@ def test_l2cap_serves_a_bridge_of_bumble(lab):
             connection.shutdown(socket.SHUT_RDWR)
         app.wait_for('End of stream')
         assert tool.wait(2 * PATIENCE) == 0
-    finally:
-        limit.cancel()
-        if tool.poll() is None:
-            tool.kill()
-            tool.wait()
 
 
 # The console
@@ -306,7 +287,6 @@ def test_console_uses_what_is_served(lab):
     tool.wait_event('disconnected')
     app.type('quit')
     app.finished()
-    stop(lab, tool)
 
 
 def test_console_is_a_peripheral(lab):

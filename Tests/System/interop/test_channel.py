@@ -1,5 +1,5 @@
 """`bletool l2cap`: credit-based channels of both forms, in both roles, with Bumble at the other end."""
-import json, os, subprocess, threading
+import json, subprocess, threading
 
 from pytest import mark, param
 
@@ -19,7 +19,7 @@ def piped(lab, *arguments, peer=PEER, content=OCTETS, json_lines=False, status=0
     """Runs the tool with this input; what it printed."""
     command = lab.command('l2cap', 'connect', peer, '--psm', PSM, '--linger', '5', *arguments, json=json_lines, options=options)
     done = subprocess.run(command, input=content, capture_output=True, timeout=2 * PATIENCE,
-                          env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
+                          env=lab.environment)
     assert done.returncode == status, f'exit status; stderr {done.stderr[-300:]}'
     return done
 
@@ -43,29 +43,18 @@ def test_l2cap_sizes(lab):
 
 def echo_of(lab, content, *arguments, options=()):
     """What comes back of this content; the input ends when all of it is there."""
-    command = lab.command('l2cap', 'connect', PEER, '--psm', PSM, '--linger', '0.1', *arguments, json=False, options=options)
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                               env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
-    limit = threading.Timer(2 * PATIENCE, process.kill)
-    limit.start()
-
     def send():
         process.stdin.write(content)
         process.stdin.flush()
 
-    sender = threading.Thread(target=send, daemon=True)
-    sender.start()
-    try:
+    with lab.running('l2cap', 'connect', PEER, '--psm', PSM, '--linger', '0.1', *arguments, options=options) as process:
+        sender = threading.Thread(target=send, daemon=True)
+        sender.start()
         came = process.stdout.read(len(content))
         sender.join(PATIENCE)
         process.stdin.close()
         came += process.stdout.read()
         assert process.wait() == 0
-    finally:
-        limit.cancel()
-        if process.poll() is None:
-            process.kill()
-            process.wait()
     return came
 
 
@@ -159,10 +148,6 @@ def test_l2cap_refused(lab):
 
 def echoed(lab, *central, tool=(), options=()):
     """`l2cap listen` under a central that wants each message back."""
-    command = lab.command('l2cap', 'listen', '--psm', PSM, '--name', 'Echo', '--linger', '60', *tool, options=options)
-    lab.number += 1
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
     listening, lines = threading.Event(), []
 
     def echo():
@@ -175,20 +160,15 @@ def echoed(lab, *central, tool=(), options=()):
                 process.stdin.write(bytes.fromhex(line['value']))
                 process.stdin.flush()
 
-    reader = threading.Thread(target=echo, daemon=True)
-    reader.start()
-    try:
+    with lab.running('l2cap', 'listen', '--psm', PSM, '--name', 'Echo', '--linger', '60', *tool, json=True, options=options,
+                     stderr=subprocess.PIPE) as process:
+        reader = threading.Thread(target=echo, daemon=True)
+        reader.start()
         assert listening.wait(PATIENCE), 'it does not listen'
         # The tool ends the link when the channel has closed.
         peer = passed(lab.central('--name', 'Echo', '--skip-gatt', '--coc', PSM, '--hold', '60', *central))
-        process.wait(PATIENCE)
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
-        errors = process.stderr.read()
-    reader.join(PATIENCE)
-    assert process.returncode == 0, f'exit status; stderr {errors[-300:]}'
+        assert process.wait(PATIENCE) == 0, f'exit status; stderr {process.stderr.read()[-300:]}'
+        reader.join(PATIENCE)
     return peer, lines
 
 

@@ -1,12 +1,12 @@
 """What only a daemon can show, with Bumble at the other end: they run with `--through-bled` alone."""
-import pathlib, time
+import time
 
 from pytest import mark
 
 from interop.test_set import ONE, TRAIN, peer
 from jelling.daemon import Client
 from jelling.lab import heard
-from interop.test_serve import NAME, fail, passed, profile, steps, stop
+from interop.test_serve import NAME, PROFILE, fail, passed, steps
 from jelling.child import PATIENCE, wait_until
 
 KINDS = ('bumble', 'btvirt')
@@ -31,13 +31,9 @@ def next_of(connected, kind):
 @mark.lab(KINDS, peer=False, through_bled='only')
 def test_two_tools_serve_bumble(lab):
     """Bumble is served by two tools at once: it finds the services of both, and keeps its link and its subscriptions when one is killed"""
-    whole = profile(lab)
-    first = lab.start('serve', '--profile', whole, '--name', NAME, '--advertise', '180D')
-    first.wait_event('advertising')
-    other = lab.path('other.json')
-    pathlib.Path(other).write_text('{"services": [{"uuid": "%s", "characteristics": [{"uuid": "%s", "properties": ["read", "notify"], '
-               '"permissions": ["readable"], "value": "c409", "notifyEvery": 0.1}]}]}' % (ENVIRONMENT, TEMPERATURE))
-    second = lab.start('serve', '--profile', other)
+    first = lab.serving(PROFILE, NAME, '--advertise', '180D')
+    second = lab.start('serve', '--profile', lab.profile({'services': [{'uuid': ENVIRONMENT, 'characteristics': [
+        {'uuid': TEMPERATURE, 'properties': ['read', 'notify'], 'permissions': ['readable'], 'value': 'c409', 'notifyEvery': 0.1}]}]}))
     second.wait_event('advertising')
     central = lab.central('--name', NAME, '--hold', '60')
     central.wait_for(lambda line: 'step' not in line or line['step'] == 'holding', 'all steps', 120)
@@ -47,7 +43,7 @@ def test_two_tools_serve_bumble(lab):
     # Several values later the subscriptions to the first go on.
     time.sleep(2)
     assert not [line for line in first.lines if line.get('event') == 'disconnected'], 'the link ended with the other tool'
-    stop(lab, first)
+    lab.stop(first)
     ended = steps(passed(central), 'ended-by-peer')[0]
     assert ended['reason'] == 0x13
     told = {key.split(':')[-1].split(' ')[0].upper(): count for key, count in ended['notified'].items()}

@@ -17,7 +17,7 @@ def ended_a_scan(lab, how):
     scan = lab.start('lescan', '--duplicates', via=relay.endpoint)
     scan.wait_event('discovered')
     scan.process.send_signal(how)
-    result = lab.finish(scan, 5)
+    result = lab.finish(scan)
     assert result.status == 0
     assert not result.strays, f'stdout is not JSON: {result.strays[:2]}'
     check_scanning_stopped(relay)
@@ -38,7 +38,7 @@ def test_interrupt_ends_a_subscription(lab):
     tool = lab.start('gatt', 'BumblePeer', 'subscribe', '2A37')
     tool.wait_event('notified')
     tool.process.send_signal(signal.SIGINT)
-    assert lab.finish(tool, 5).status in (0, 1), 'it did not end by itself'
+    assert lab.finish(tool).status in (0, 1), 'it did not end by itself'
     assert lab.wait_peer('disconnected')[0]['reason'] == 0x13
 
 
@@ -52,7 +52,7 @@ def test_interrupt_ends_a_pending_connection(lab):
     threading.Event().wait(1)
     assert tool.process.poll() is None, 'a connection to an absent device must stay pending (CEN-9)'
     tool.process.send_signal(signal.SIGINT)
-    assert lab.finish(tool, 10).status in (0, 1), 'it did not end by itself'
+    assert lab.finish(tool).status in (0, 1), 'it did not end by itself'
     if lab.kind == 'btvirt':
         return      # it ends an attempt for an absent peer at once, so that nothing is pending in it
     last = [opcode for opcode, _ in relay.commands(CREATE_CONNECTION, EXTENDED_CREATE_CONNECTION, CANCEL)]
@@ -126,6 +126,6 @@ def test_a_peer_that_comes_later(lab):
     threading.Event().wait(2)
     assert tool.process.poll() is None, 'it gave up: ' + tool.stderr()
     lab.start_peer()
-    result = lab.finish(tool, 20)
+    result = lab.finish(tool)
     assert result.status == 0
     assert [e['value'] for e in result.events('value')] == ['01']

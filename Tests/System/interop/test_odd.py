@@ -5,7 +5,7 @@ from pytest import mark
 from interop.test_gatt import ENCRYPTED, SERVICE
 from jelling.child import PATIENCE
 from interop.test_pairing import PEER, PROFILE as SECRETS, SECRET, bonds
-from interop.test_serve import NAME, characteristic, passed, profile, steps, stop
+from interop.test_serve import NAME, characteristic, passed, steps
 
 KINDS = ('bumble', 'btvirt', 'simulator')
 BASE = '6B7A%04X-9D1C-4F5E-8A2B-3C4D5E6F7081'
@@ -89,8 +89,7 @@ def test_serve_answers_after_20_seconds(lab):
     late = {'services': [{'uuid': '181A', 'characteristics': [
         characteristic('2A6F', ['read'], ['readable'], value='1027'),
         characteristic('2A6E', ['read'], ['readable'], value='3408', answerAfter=20)]}]}
-    tool = lab.start('serve', '--profile', profile(lab, late), '--name', NAME)
-    tool.wait_event('advertising')
+    lab.serving(late, NAME)
     central = odd(lab, '--central', NAME)
     central.wait_event('done', timeout=5 * PATIENCE)
     read = {uuid: line for line in central.lines if has('value')(line) for uuid in ('2A6E', '2A6F') if uuid in line['uuid']}
@@ -99,19 +98,16 @@ def test_serve_answers_after_20_seconds(lab):
     times = [central.wait_event('discovered')[0]['t'], read['2A6F']['t'], read['2A6E']['t']]
     assert times[2] - times[1] >= 19.9, f'the late value came {times[2] - times[1]} s after the other'
     assert times[1] - times[0] < 15, f'the other value came {times[1] - times[0]} s after the discovery'
-    stop(lab, tool)
 
 
 @mark.lab(('bumble', 'btvirt'), peer=False)
 def test_serve_takes_signed_writes(lab):
     """A bonded central writes with signatures and without encryption; a repeated and a forged one change nothing"""
-    tool = lab.start('serve', '--profile', profile(lab, SIGNED_PROFILE), '--name', NAME)
-    tool.wait_event('advertising')
+    lab.serving(SIGNED_PROFILE, NAME)
     central = odd(lab, '--central', NAME, '--signed')
     central.wait_event('done', timeout=5 * PATIENCE)
     assert [(line['what'], line['value']) for line in central.lines if has('signed')(line)] == [('right', '01'), ('repeated', '01'), ('forged', '01'), ('right again', '04')]
     assert not [line for line in central.lines if has('encryption')(line)][1:], 'the second link was encrypted'
-    stop(lab, tool)
 
 
 @mark.lab(('bumble', 'btvirt'), peer=False, through_bled=True)
@@ -151,12 +147,11 @@ def test_peer_does_not_bond(lab):
 @mark.lab(('bumble', 'btvirt'), peer=False)
 def test_central_does_not_bond(lab):
     """A central that does not bond reads encrypted values of `serve`, each time after a pairing of its own"""
-    tool = lab.start('serve', '--profile', profile(lab, SECRETS), '--name', NAME)
-    tool.wait_event('advertising')
+    tool = lab.serving(SECRETS, NAME)
     for _ in range(2):
         central = passed(lab.central('--name', NAME, '--pair-first', '--no-bond'))
         assert steps(central, 'read')[-1]['value'] == '5e'
-    stop(lab, tool)
+    lab.stop(tool)
     assert bonds(lab) == []
 
 
@@ -176,27 +171,24 @@ def test_two_peers_share_an_irk(lab):
 @mark.lab(('bumble', 'btvirt'), peer=False)
 def test_two_centrals_share_an_irk(lab):
     """Two bonded centrals with one identity key come back to `serve`, each with its own key"""
-    tool = lab.start('serve', '--profile', profile(lab, SECRETS), '--name', NAME)
-    tool.wait_event('advertising')
+    tool = lab.serving(SECRETS, NAME)
     for how in (['--pair-first'], ['--encrypt']):
         for number in (1, 2):
             central = passed(lab.central('--name', NAME, *how, '--address', f'F0:F1:F2:00:01:0{number}', '--keystore',
                                          lab.path(f'keys{number}.json')))
             assert steps(central, 'read')[-1]['value'] == '5e'
-    stop(lab, tool)
+    lab.stop(tool)
     assert len(bonds(lab)) == 2
 
 
 @mark.lab(KINDS, peer=False)
 def test_central_indicates_unasked(lab):
     """A central whose server indicates, and that answers no request itself, is served as any other"""
-    tool = lab.start('serve', '--profile', profile(lab, SENSOR), '--name', NAME)
-    tool.wait_event('advertising')
+    lab.serving(SENSOR, NAME)
     central = odd(lab, 'indicates', 'holds-att', '--central', NAME)
     central.wait_event('done', timeout=5 * PATIENCE)
     assert len([line for line in central.lines if has('confirmed')(line)]) == 3
     assert [value for uuid, value in values(central).items() if '2A6E' in uuid] == ['3408']
-    stop(lab, tool)
 
 
 @mark.lab(KINDS, peer=False)
@@ -213,8 +205,7 @@ def test_included_services_and_formats_are_found(lab):
 @mark.lab(KINDS, peer=False)
 def test_serve_broadcasts_a_value(lab):
     """A central finds both formats and their list, and has a value broadcast: it is in the advertisement as long"""
-    tool = lab.start('serve', '--profile', profile(lab, SENSOR), '--name', NAME, '--address-resolution')
-    tool.wait_event('advertising')
+    tool = lab.serving(SENSOR, NAME, '--address-resolution')
     central = odd(lab, '--central', NAME, '--broadcast')
     central.wait_event('done', timeout=5 * PATIENCE)
     found = {s['uuid']: s for s in central.wait_event('discovered')[0]['services']}
@@ -228,4 +219,3 @@ def test_serve_broadcasts_a_value(lab):
     written = tool.wait_event('written')[0]
     assert (written['uuid'], written['value']) == ('2903', '0100')
     assert central.wait_event('heard')[0]['data'] == '1a183408'
-    stop(lab, tool)

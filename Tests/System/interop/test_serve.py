@@ -1,5 +1,5 @@
 """The peripheral role: `bletool serve` and `bletool advertise` with one or two foreign centrals."""
-import json, pathlib, signal, threading
+import pathlib, signal, threading
 
 from pytest import mark
 
@@ -40,16 +40,8 @@ PROFILE = {'services': [
     ]}]}
 
 
-def profile(lab, content=PROFILE):
-    path = lab.path('profile.json')
-    pathlib.Path(path).write_text(json.dumps(content))
-    return path
-
-
 def serve(lab, *arguments, via=None):
-    tool = lab.start('serve', '--profile', profile(lab), '--name', NAME, '--advertise', '180D', *arguments, via=via)
-    tool.wait_event('advertising')
-    return tool
+    return lab.serving(PROFILE, NAME, '--advertise', '180D', *arguments, via=via)
 
 
 def event(name):
@@ -85,16 +77,6 @@ def fail(central):
     wrong = [s for s in central.lines if 'step' in s and not s['ok']]
     raise AssertionError(f'{central.name}: steps that failed: {wrong}; {verdict(central).get("error")}; '
                          f'last steps: {[s.get("step") for s in central.lines[-3:]]}; {central.stderr()[-300:]}')
-
-
-def stop(lab, tool, how=signal.SIGINT):
-    """Ends `serve` or `advertise`; that is a success."""
-    tool.process.send_signal(how)
-    result = lab.finish(tool, 10)
-    assert result.status == 0
-    assert not result.strays, f'stdout is not one JSON object a line: {result.strays[:3]}'
-    assert not result.events('error'), result.events("error")
-    return result
 
 
 def advertising_switches(relay):
@@ -135,7 +117,7 @@ def test_serve_under_a_central(lab):
             assert steps(central, name), f'{name} was not gone'
         assert [s['size'] for s in steps(central, 'write-and-read-back')] == [20, min(mtu - 3, 512), 512]
         tool.wait_event('disconnected', count=number)
-    result = stop(lab, tool)
+    result = lab.stop(tool)
     assert len(result.events('connected')) == 3
     assert [e['mtu'] for e in result.events('mtu')][-1] == 517
     assert result.events('read') and result.events('subscribed'), 'a read or a subscription is not in the log'
@@ -147,14 +129,14 @@ def test_serve_logs_what_is_written(lab):
     central = passed(lab.central('--name', NAME, '--mtu', '247'))
     handle = next(c['handle'] for s in steps(central, 'discover')[0]['services'] for c in s['characteristics']
                   if LONG_WRITE[:8].lower() in c['uuid'].lower())
-    written = [e for e in stop(lab, tool).events('written') if e['handle'] == handle]
+    written = [e for e in lab.stop(tool).events('written') if e['handle'] == handle]
     assert [len(e['value']) // 2 for e in written] == [20, 244, 512]
     assert written[-1]['value'] == bytes(i * 7 % 256 for i in range(512)).hex()
 
 
 def test_serve_shows_its_whole_profile(lab):
     """a central discovers the profile's services, properties and descriptors, besides those of GAP and GATT"""
-    tool = serve(lab)
+    serve(lab)
     central = passed(lab.central('--name', NAME))
     found = steps(central, 'discover')[0]['services']
 
@@ -174,7 +156,6 @@ def test_serve_shows_its_whole_profile(lab):
             if {'notify', 'indicate'} & set(b['properties']):
                 descriptors.add('2902')
             assert {short(d['uuid']) for d in a['descriptors']} == descriptors, f'descriptors of {b["uuid"]}'
-    stop(lab, tool)
 
 
 @mark.lab(('bumble', 'bumble-legacy', 'bumble-acl251'), endpoints=3, slow=True)
@@ -193,7 +174,7 @@ def test_serve_under_two_centrals(lab):
     tool.wait_event('connected', count=2)
     assert not [l for l in tool.lines if l.get('event') == 'disconnected'], 'a link ended while the other was served'
     threading.Event().wait(1)
-    result = stop(lab, tool)
+    result = lab.stop(tool)
     for central in (first, second):
         ended = steps(passed(central), 'ended-by-peer')[0]
         assert ended['reason'] == 0x13
@@ -212,7 +193,6 @@ def test_serve_outlives_a_central(lab):
     tool.wait_event('disconnected')
     advertised(tool, 2)
     passed(lab.central('--name', NAME))
-    stop(lab, tool)
 
 
 @mark.lab(BASIC_KINDS, through_bled=('bumble', 'bumble-legacy'))
@@ -231,7 +211,6 @@ def test_serve_to_our_own_central(lab):
         [s["uuid"] for s in services])
     included = [i for s in services if s['uuid'] == SERVICE for i in s['includes']]
     assert [i['uuid'] if isinstance(i, dict) else i for i in included] == ['180F']
-    stop(lab, tool)
 
 
 # The advertisement on the air
@@ -256,7 +235,6 @@ def test_serve_is_seen_by_a_scanner(lab):
     tool = serve(lab)
     _, got = check_on_the_air(lab, tool, NAME, '180D')
     assert got['connectable'], f'not connectable: {got}'
-    stop(lab, tool)
 
 
 def test_advertise_is_seen_by_a_scanner(lab):
@@ -267,7 +245,7 @@ def test_advertise_is_seen_by_a_scanner(lab):
     packed = lab.finish(lab.launch(lab_tool(lab, 'ad', 'pack', *options))).lines[0]
     for key in ('advertisement', 'scanResponse'):
         assert (told.get(key) or '') == (packed.get(key) or ''), key
-    stop(lab, tool)
+    lab.stop(tool)
 
 
 @mark.lab(BASIC_KINDS, through_bled=False)
@@ -279,7 +257,7 @@ def test_advertise_in_the_background(lab):
         types = [t for t, _ in elements(data)]
         assert not set(types) & {2, 3, 6, 7, 8, 9}, f'foreground elements in {data.hex()}'
         assert (MANUFACTURER_DATA in types) == bool(more)
-        stop(lab, tool)
+        lab.stop(tool)
 
 
 # How it ends
@@ -289,7 +267,7 @@ def ended_with_a_link(lab, how):
     tool = serve(lab, via=relay.endpoint)
     central = lab.central('--name', NAME, '--hold', '60')
     central.wait_for(step('holding'), 'holding')
-    stop(lab, tool, how)
+    lab.stop(tool, how)
     assert steps(passed(central), 'ended-by-peer')[0]['reason'] == 0x13
     assert [p[2] for _, p in relay.commands(DISCONNECT)] == [0x13]
     # The connection ended the advertising; if it was resumed, it is off again.
@@ -311,11 +289,11 @@ def test_termination_ends_serve(lab):
 @mark.lab(through_bled=False)
 def test_interrupt_ends_advertising(lab):
     """^C ends `serve` and `advertise` without a client with status 0, and advertising was disabled last"""
-    for arguments in (('serve', '--profile', profile(lab), '--name', NAME), ('advertise', '--name', NAME)):
+    for arguments in (('serve', '--profile', lab.profile(PROFILE), '--name', NAME), ('advertise', '--name', NAME)):
         relay = lab.relay()
         tool = lab.start(*arguments, via=relay.endpoint)
         advertised(tool)
-        stop(lab, tool)
+        lab.stop(tool)
         switches = advertising_switches(relay)
         assert True in switches and switches[-1] is False, f'{arguments[0]}: advertising was switched {switches}'
 
@@ -345,9 +323,8 @@ def lab_tool(lab, *arguments):
 @mark.lab(BASIC_KINDS)
 def test_serve_answers_rare_requests(lab):
     """A central reads several values by one request and writes two by one transaction; a cancelled one changes nothing"""
-    tool = serve(lab)
+    serve(lab)
     central = passed(lab.central('--name', NAME, '--skip-gatt', '--requests'))
     read = steps(central, 'read-multiple')[0]
     assert (read['values'], read['variable']) == ('0157', ['01', '57'])
     assert [s['ok'] for s in steps(central, 'reliable-write')] == [True]
-    stop(lab, tool)

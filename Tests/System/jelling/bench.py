@@ -15,10 +15,11 @@ A test is a function of a bench; its docstring is the sentence that must hold:
 `mark.controller` has settings of the Controller; with `mark.through_bled` a test runs once more, with the controller in the hands of
 a daemon. From jelling/lab.py come run, start, finish, gatt, app, script, path. A program that ends by
 a trap, a crash or an assertion fails its case, whatever the case looked at."""
-import json, pathlib, signal
+import signal
 
 from jelling.child import Failure
 from jelling.lab import Lab
+from jelling.measures import kilobytes
 from jelling.controller import Controller
 from jelling.peer import Peer
 
@@ -35,12 +36,6 @@ class Bench(Lab):
         self.endpoint = self.controller.endpoint
         self.endpoints = [self.endpoint]
 
-    def another_controller(self, **settings):
-        """One more, on which another program runs at the same time."""
-        self.controllers.append(Controller(self.path(f'hci{len(self.controllers)}'), **settings))
-        self.endpoints.append(self.controllers[-1].endpoint)
-        return self.controllers[-1]
-
     def device(self, name='Lock', address='C0:00:00:00:00:01', random=True, services=('180D',), **settings):
         return Peer(self.controller, address, random, name, services, **settings)
 
@@ -51,14 +46,16 @@ class Bench(Lab):
     def gatt(self, *arguments, peer='Lock', **how):
         return self.run('gatt', peer, *arguments, **how)
 
+    def value(self, uuid, *options, peer='Lock', **how):
+        """The value that `gatt read` prints."""
+        return bytes.fromhex(self.gatt('read', uuid, *options, peer=peer, **how).events('value')[0]['value'])
+
     def serve(self, profile, *arguments, **how):
         """Starts `serve`, and waits until it advertises."""
-        self.number += 1
-        path = self.path(f'profile{self.number}.json')
-        pathlib.Path(path).write_text(json.dumps(profile))
-        tool = self.start('serve', '--profile', path, *arguments, **how)
+        tool = self.start('serve', '--profile', self.profile(profile), *arguments, **how)
         self.controller.wait(lambda: self.controller.advertising or tool.process.poll() is not None, 'advertising')
         assert tool.process.poll() is None, f'serve ended: {tool.stderr()}'
+        self.servers.append(tool)
         return tool
 
     def served(self, profile, *arguments, **how):
@@ -81,16 +78,10 @@ class Bench(Lab):
     def memory(self, child):
         """The largest resident set so far, in octets."""
         try:
-            with open(f'/proc/{child.process.pid}/status') as status:
-                for line in status:
-                    if line.startswith('VmHWM'):
-                        return int(line.split()[1]) * 1024
-        except OSError:
-            pass
-        return 0
-
-    def check_end(self):
-        """Nothing: each link ends as its test says."""
+            return kilobytes(getattr(child, 'process', child), 'VmHWM') * 1024
+        except (OSError, TypeError):
+            # It has ended.
+            return 0
 
     def close(self):
         """Ends everything; the programs first, so that they find their controller."""

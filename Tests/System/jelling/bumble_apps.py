@@ -1,7 +1,7 @@
 """Bumble's own programs as they are installed, each on a terminal of its own with a person who reads and types."""
-import codecs, fcntl, json, os, pathlib, pty, re, signal, struct, subprocess, termios, threading, time
+import codecs, fcntl, json, os, pathlib, re, struct, subprocess, termios, threading, time
 
-from jelling.child import PATIENCE, Failure
+from jelling.child import PATIENCE, Child, Failure, Terminal
 from jelling.programs import PYTHON
 
 COLORS = re.compile(r'\x1b\[[0-9;?]*[A-Za-z]|\r')
@@ -11,7 +11,7 @@ HALF = re.compile(r'\x1b(\[[0-9;?]*)?\Z')
 ADDRESS, NAME = 'F1:F2:F3:F4:F5:F6', 'Bumble'
 
 
-class App:
+class App(Child):
     """`bumble-NAME` on this controller; its arguments may hold {transport} and {config}."""
 
     def __init__(self, lab, name, *arguments, transport=None):
@@ -22,19 +22,17 @@ class App:
         pathlib.Path(config).write_text(json.dumps({'name': NAME, 'address': ADDRESS, 'advertising_interval': 100}))
         arguments = [a.format(transport=transport, config=config) for a in arguments]
         self.name, self.shown, self.changed = f'bumble-{name} {" ".join(arguments)}', '', threading.Condition()
-        self.person, device = pty.openpty()
+        terminal = Terminal()
+        device, self.person = terminal.device, terminal.person
+        # Is closed at the end.
+        self.errors = os.fdopen(self.person, 'rb', buffering=0)
         fcntl.ioctl(device, termios.TIOCSWINSZ, struct.pack('HHHH', 60, 400, 0, 0))
         settings = termios.tcgetattr(device)
         settings[3] &= ~termios.ECHO
         termios.tcsetattr(device, termios.TCSANOW, settings)
-
-        def take():
-            os.setsid()
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
         self.process = subprocess.Popen(
             [PYTHON, '-u', '-m', f'bumble.apps.{name.replace("-", "_")}', *arguments], stdin=device, stdout=device, stderr=device,
-            preexec_fn=take, env={**os.environ, 'HOME': lab.dir, 'BUMBLE_LOGLEVEL': 'WARNING', 'TERM': 'xterm'})
+            preexec_fn=terminal.take, env={**os.environ, 'HOME': lab.dir, 'BUMBLE_LOGLEVEL': 'WARNING', 'TERM': 'xterm'})
         os.close(device)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
@@ -78,16 +76,3 @@ class App:
         if status:
             raise Failure(f'{self.name} ended with {status}: {self.shown[-1500:]!r}')
         return self.shown
-
-    def end(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-        self.reader.join(PATIENCE)
-        if self.person is not None:
-            os.close(self.person)
-            self.person = None

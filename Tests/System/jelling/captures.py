@@ -1,23 +1,37 @@
 """Readers of capture files, apart from our own and from tshark: (direction, H4 packet) in order."""
-import os, re, shutil, struct, subprocess
+import os, pathlib, re, shutil, struct, subprocess
 
 from jelling.programs import ROOT
 from jelling.relay import TO_CONTROLLER, TO_HOST
 
 
-def btsnoop(path):
-    data = open(path, 'rb').read()
-    magic, version, link = struct.unpack('>8sII', data[:16])
+def records(path, link=1002):
+    """(flags, microseconds, octets) of each record of a btsnoop file."""
+    data = pathlib.Path(path).read_bytes()
+    magic, version, found = struct.unpack('>8sII', data[:16])
     assert magic == b'btsnoop\0' and version == 1, f'{path}: not btsnoop'
-    assert link == 1002, f'{path}: data link {link}, want 1002 (H4)'
-    at, packets = 16, []
+    assert found == link, f'{path}: data link {found}, want {link}'
+    at = 16
     while at < len(data):
-        original, included, flags, _, _ = struct.unpack('>IIIIq', data[at:at + 24])
+        original, included, flags, _, moment = struct.unpack('>IIIIq', data[at:at + 24])
         at += 24
         assert original == included, f'{path}: a packet was cut'
-        packets.append((TO_HOST if flags & 1 else TO_CONTROLLER, data[at:at + included]))
+        yield flags, moment, data[at:at + included]
         at += included
-    return packets
+
+
+def btsnoop(path):
+    return [(TO_HOST if flags & 1 else TO_CONTROLLER, octets) for flags, _, octets in records(path)]
+
+
+def made(packets, cut=0):
+    """The octets of a btsnoop file of (0 to the controller or 1 from it, H4 packet); each is shortened by `cut`, as with a snap length."""
+    out = b'btsnoop\0' + struct.pack('>II', 1, 1002)
+    for number, (direction, packet) in enumerate(packets):
+        kept = packet[:max(1, len(packet) - cut)]
+        flags = direction | (2 if packet[0] in (1, 4) else 0)
+        out += struct.pack('>IIIIQ', len(packet), len(kept), flags, 0, 0x00E03AB44A676000 + number * 1000) + kept
+    return out
 
 
 def pcap(path):

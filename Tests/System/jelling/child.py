@@ -40,7 +40,7 @@ def free_port():
 class Child:
     """A process that prints one JSON object per line; its lines are kept and can be waited for."""
 
-    def __init__(self, name, arguments, log, environment=None, terminal=None, stdin=subprocess.DEVNULL):
+    def __init__(self, name, arguments, log, environment=None, terminal=None, stdin=subprocess.DEVNULL, **how):
         self.name, self.log = name, log
         self.lines, self.strays, self.changed = [], [], threading.Condition()
         self.started = time.monotonic()
@@ -49,7 +49,7 @@ class Child:
         self.process = subprocess.Popen(
             arguments, stdin=terminal.device if terminal else stdin, stdout=subprocess.PIPE,
             stderr=terminal.device if terminal else self.errors, env=environment,
-            preexec_fn=terminal.take if terminal else None)
+            preexec_fn=terminal.take if terminal else None, **how)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 
@@ -116,11 +116,28 @@ class Child:
                 self.process.wait()
         self.reader.join(PATIENCE)
         self.errors.close()
+        return self.process.returncode
 
     def ends_well(self):
         """Ends it, with status 0."""
         self.end()
         assert self.process.returncode == 0, f'{self.name}: status {self.process.returncode}: {self.stderr()[-600:]}'
+
+
+class Running(subprocess.Popen):
+    """A program that outlives neither its `with` nor this time; what it prints can be read."""
+
+    def __init__(self, command, limit=10 * PATIENCE, **how):
+        super().__init__(command, **{'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.DEVNULL, 'text': True,
+                                     **how})
+        self.limit = threading.Timer(limit, self.kill)
+        self.limit.daemon = True
+        self.limit.start()
+
+    def __exit__(self, *what):
+        self.limit.cancel()
+        self.kill()
+        super().__exit__(*what)
 
 
 class Terminal:

@@ -78,7 +78,11 @@ class Client:
         self.send_octets(encode(message))
 
     def send_octets(self, content):
-        self.socket.sendall(struct.pack('<I', len(content)) + content)
+        self.socket.sendall(self.framed(content))
+
+    @staticmethod
+    def framed(content):
+        return struct.pack('<I', len(content)) + content
 
     def receive(self):
         """The next message; None at the end of the connection."""

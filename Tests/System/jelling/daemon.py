@@ -1,130 +1,19 @@
 """`bled` as a process, and the programs that use it: what the cases share."""
-import json, os, pathlib, re, resource, shutil, signal, socket, subprocess, sys, tempfile
+import contextlib, functools, json, os, pathlib, resource, shutil, signal, subprocess, sys, tempfile
 
-import grpc
+import google.protobuf
+import grpc_tools.protoc
 
 from pytest import mark
 
-from jelling.child import Child, wait_until
-from jelling import client
+from jelling.child import Child, Running, wait_until
 from jelling.client import is_listening
-from jelling.programs import BLED, BLETOOL, EXAMPLES
+from jelling.measures import kilobytes, processor_seconds, state_of, threads
+from jelling.programs import BLED, BLETOOL, EXAMPLES, LIBRARY, ROOT
+from jelling.session import HEART, LIMIT, AppClient, Client, messages, octets, operator   # noqa: F401, tests have them from here
 
-# The classes that are generated from Protocol/bled.proto, which pytest finds (pyproject.toml).
-messages = grpc.protos('bled.proto')
-
-HEART = {'value': 0xC0DE_0000_0001, 'kind': 1}
-# Seconds; ends what hangs.
-LIMIT = int(os.environ.get('LIMIT', 120))
+NOBODY, OTHER = 65534, 65533
 needs_root = mark.skipif(os.geteuid() != 0, reason='only root can be another user')
-
-
-def octets(**fields):
-    """A message to the daemon."""
-    return messages.FromClient(**fields).SerializeToString()
-
-
-def connected_as(user, path):
-    """A socket that a process of this user has connected. The process stays, for the daemon looks at it."""
-    ours, theirs = socket.socketpair()
-    child = os.fork()
-    if not child:
-        try:
-            ours.close()
-            os.setgroups([])
-            os.setresgid(user, user, user)
-            os.setresuid(user, user, user)
-            with socket.socket(socket.AF_UNIX) as own:
-                own.connect(path)
-                socket.send_fds(theirs, [b'1'], [own.fileno()])
-            theirs.recv(1)
-        finally:
-            os._exit(0)
-    theirs.close()
-    _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
-    return socket.socket(fileno=descriptors[0]), ours
-
-
-class Client(client.Client):
-    """A tool. What it sends is given by the names of fields; what it receives are messages of the generated classes."""
-
-    def __init__(self, path, timeout=LIMIT, user=None):
-        if user is None:
-            super().__init__(path, timeout)
-        else:
-            self.socket, self.life = connected_as(user, path)
-            self.socket.settimeout(timeout)
-            self.number = 0
-
-    def greeted(self):
-        """The daemon's welcome."""
-        answer = self.greet()
-        assert answer and answer.HasField('welcome'), f'not welcome: {answer}'
-        return answer.welcome
-
-    def send(self, **fields):
-        self.send_octets(octets(**fields))
-
-    def receive(self):
-        """The next message; None at the end of the connection."""
-        content = self.receive_octets()
-        return None if content is None else messages.FromDaemon.FromString(content)
-
-    def greet(self):
-        """The daemon's answer: `welcome` or `refusal`."""
-        self.send(hello={'version': 1, 'session': messages.SESSION_KIND_TOOL})
-        return self.receive()
-
-    def request(self, **command):
-        """Begins an operation; returns its number."""
-        self.number += 1
-        self.send(request={'operation': self.number, **command})
-        return self.number
-
-    def request_all(self, commands):
-        """Begins operations in one write."""
-        whole = b''
-        for command in commands:
-            self.number += 1
-            content = octets(request={'operation': self.number, **command})
-            whole += len(content).to_bytes(4, 'little') + content
-        self.socket.sendall(whole)
-
-    def end(self, operation):
-        """What `completed` says of an operation; other messages are skipped."""
-        while (message := self.receive()) is not None:
-            if message.HasField('completed') and message.completed.operation == operation:
-                return message.completed
-
-
-class AppClient(Client):
-    """An app with one manager, that of a central."""
-
-    def __init__(self, path, name, user=None, **hello):
-        super().__init__(path, user=user)
-        self.send(hello={'version': 1, 'session': messages.SESSION_KIND_APP, 'app': {'identifier': name, **hello}})
-        answer = self.receive()
-        assert answer and answer.HasField('app_welcome'), f'not welcome: {answer}'
-
-    def ask(self, **request):
-        self.send(app_request={'manager': 1, **request})
-
-    def event(self, kind):
-        """The next one of this kind."""
-        while (message := self.receive()) is not None:
-            if message.HasField('app_event') and message.app_event.HasField(kind):
-                return getattr(message.app_event, kind)
-        raise AssertionError(f'no event {kind}')
-
-    def finds(self, service):
-        """The first device that a scan for a service finds."""
-        self.ask(create_central={})
-        # What is asked for before poweredOn is dropped.
-        while self.event('state_changed').state != 5:
-            pass
-        self.ask(scan={'services': [bytes.fromhex(service)]})
-        self.found = self.event('discovered').peripheral.peer
-        return self.found
 
 
 def alerted(path, user=None):
@@ -137,46 +26,58 @@ def alerted(path, user=None):
     return app
 
 
-def operator(path):
-    client = Client(path)
-    client.send(hello={'version': 1, 'session': messages.SESSION_KIND_OPERATOR})
-    answer = client.receive()
-    assert answer and answer.HasField('welcome'), f'no operator: {answer}'
-    return client
-
-
 class Daemon:
     """`bled` on the simulator, on a socket of its own. `descriptors` limits how many it may have; `words` are further options,
     `inherited` and `groups` the descriptors and supplementary groups that it is started with; `idle` the seconds for which a woken
-    app may be idle, by default none, so that cases of something else need not wait; None: as long as its time lasts."""
+    app may be idle, by default none, so that cases of something else need not wait; None: as long as its time lasts. `settings` is the
+    configuration file in place of that, `allow` has users who may connect, `operators` the group of operators."""
 
-    def __init__(self, descriptors=None, apps=(), adapter='sim', words=(), inherited=(), groups=None, idle=0):
+    def __init__(self, descriptors=None, apps=(), adapter='sim', words=(), inherited=(), groups=None, idle=0, settings=None, allow=(),
+                 operators=None):
         self.folder = tempfile.TemporaryDirectory()
-        self.path = os.path.join(self.folder.name, 'bled.sock')
-        self.log = open(os.path.join(self.folder.name, 'log'), 'w+')
-        # Apps of other users find the socket, and programs in Python a client.
+        self.path, self.config, self.state = map(self.place, ('bled.sock', 'config.json', 'state'))
+        self.log = open(self.place('log'), 'w+')
+        # Apps of other users find the socket.
         os.chmod(self.folder.name, 0o755)
-        shutil.copy(client.__file__, self.folder.name)
         self.descriptors, self.adapter, self.words = descriptors, adapter, list(words)
-        if idle is not None and '--config' not in self.words:
-            path = os.path.join(self.folder.name, 'config.json')
-            pathlib.Path(path).write_text(json.dumps({'limits': {'idleSeconds': idle}}))
-            self.words += ['--config', path]
+        self.words += [word for user in allow for word in ('--allow', str(user))]
+        self.words += ['--operators', str(operators)] if operators else []
+        if settings is None and idle is not None and '--config' not in self.words:
+            settings = {'limits': {'idleSeconds': idle}}
+        if settings is not None:
+            self.configure(settings)
+            self.words += ['--config', self.config]
         self.inherited, self.groups = inherited, groups
-        # A real shortage of memory on this machine would end the apps that a case has suspended.
-        self.pressure = os.path.join(self.folder.name, 'pressure')
+        # A real shortage of memory on this machine would end the apps that a case has suspended: this one is short by `press` alone.
+        self.pressure = self.place('pressure')
         os.mkfifo(self.pressure)
-        self.apps = os.path.join(self.folder.name, 'apps')
+        self.apps = self.place('apps')
         os.mkdir(self.apps, 0o755)
         for manifest in apps:
             self.install(manifest)
         self.start()
+
+    def place(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def configure(self, settings):
+        pathlib.Path(self.config).write_text(settings if isinstance(settings, str) else json.dumps(settings))
+        os.chmod(self.config, 0o644)
+
+    def reload(self, settings):
+        self.configure(settings)
+        self.process.send_signal(signal.SIGHUP)
 
     def install(self, manifest):
         """One without a user is this one's."""
         path = os.path.join(self.apps, manifest['BundleIdentifier'] + '.json')
         pathlib.Path(path).write_text(json.dumps({'user': str(os.geteuid()), **manifest}))
         os.chmod(path, 0o644)
+        return path
+
+    def press(self):
+        """Memory is short."""
+        pathlib.Path(self.pressure).write_text('short\n')
 
     def start(self):
         def bound():
@@ -189,9 +90,8 @@ class Daemon:
             extra_groups=self.groups)
 
     def arguments(self):
-        return [BLED, '--adapter', self.adapter, '--socket', self.path, '--state', os.path.join(self.folder.name, 'state'),
-                '--apps', self.apps, *([] if '--memory-pressure' in self.words else ['--memory-pressure', self.pressure]),
-                *self.words]
+        return [BLED, '--adapter', self.adapter, '--socket', self.path, '--state', self.state, '--apps', self.apps,
+                '--memory-pressure', self.pressure, *self.words]
 
     def kill(self):
         self.process.kill()
@@ -222,11 +122,10 @@ class Daemon:
             self.log.close()
             self.folder.cleanup()
 
+    # What it says
+
     def said(self):
         return pathlib.Path(self.log.name).read_text()
-
-    def app(self, name, *words):
-        return App(self, name, words)
 
     def told(self, event):
         """What installed apps have printed of this event, a JSON object a line, into the daemon's own output."""
@@ -236,6 +135,46 @@ class Daemon:
         lines = [line for line in self.said().splitlines() if line.startswith('{') and line.endswith('}')]
         return list(map(json.loads, lines))
 
+    def wait_for(self, what, test):
+        return wait_until(test, lambda: f'{what}; {self.said()[-2000:]}', LIMIT)
+
+    def wait_said(self, *texts):
+        for text in texts:
+            self.wait_for(text, lambda: text in self.said())
+
+    def wait_told(self, event, count=1):
+        self.wait_for(f'{count} × {event}', lambda: len(self.told(event)) >= count)
+
+    def beats_more(self, what='beats go on', count=1):
+        """Waits until an app of the samples has had so many more values."""
+        before = len(self.told('beat'))
+        self.wait_for(what, lambda: len(self.told('beat')) >= before + count)
+
+    # Its programs
+
+    def app(self, name, *words):
+        return App(self, name, words)
+
+    def tool(self, *words, status=0, env=None):
+        """What bletool prints on standard output; where it has to fail, on standard error."""
+        code, out, said = bletool(f'bled:{self.path}', *words)
+        assert code == status, (words, code, out, said)
+        return said if status else out
+
+    def running(self, *words, **how):
+        """bletool at work: what it prints can be read."""
+        return Running([BLETOOL, '-t', f'bled:{self.path}', *words], **how)
+
+    def lines(self, *words):
+        """The lines of bletool, as objects."""
+        return list(map(json.loads, self.tool('--json', *words).splitlines()))
+
+    def status(self):
+        return self.lines('status')[0]
+
+    def links(self):
+        return self.status()['adapters'][0]['links']
+
     def listens(self):
         try:
             Client(self.path).socket.close()
@@ -243,21 +182,34 @@ class Daemon:
         except OSError:
             return False
 
-    def process_of_now(self, name):
-        """0 also while bled starts."""
-        return self.process_of(name) if self.listens() else 0
+    def can_greet(self, count=1):
+        """Whether so many programs may be connected at once."""
+        clients = [Client(self.path) for _ in range(count)]
+        try:
+            answers = [client.greet() for client in clients]
+        except OSError:
+            # The one that is refused may be gone before it speaks.
+            answers = [None]
+        for client in clients:
+            client.socket.close()
+        return all(answer and answer.HasField('welcome') for answer in answers)
 
-    def wait_for(self, what, test):
-        return wait_until(test, lambda: f'{what}; {self.said()[-2000:]}', LIMIT)
+    def connect(self, user=None):
+        client = Client(self.path, user=user)
+        client.welcome = client.greeted()
+        return client
+
+    # Apps
 
     def operate(self, **request):
         """An operator's request; what is installed, by its name."""
-        client = operator(self.path)
-        client.send(operator_request=request)
-        answer = client.receive().operator_answer
-        client.socket.close()
-        assert not answer.error, answer
-        return {app.identifier: app for app in answer.apps}
+        return operate(self.path, **request)
+
+    def relays(self, beats=2):
+        """The relay is in the foreground, and has values: its process."""
+        self.operate(foreground=RELAY)
+        self.wait_told('beat', beats)
+        return self.process_of(RELAY)
 
     def start_again(self):
         self.start()
@@ -270,38 +222,64 @@ class Daemon:
     def process_of(self, name):
         return self.operate(list={})[name].process
 
-    def connect(self):
-        client = Client(self.path)
-        client.greeted()
-        return client
+    def process_of_now(self, name):
+        """0 also while bled starts."""
+        return self.process_of(name) if self.listens() else 0
+
+    def wait_stopped(self, process):
+        self.wait_for('it is stopped', lambda: state_of(process) == 'T')
+
+    def kill_app(self, name):
+        """Ends its process, as a crash does; waits until bled has noticed. Returns its number."""
+        process = self.process_of(name)
+        os.kill(process, signal.SIGKILL)
+        self.wait_for('it has ended', lambda: self.process_of(name) != process)
+        return process
+
+    def wait_launched(self, name, *earlier):
+        """Waits for a process other than those before; its number."""
+        self.wait_for('it is launched again', lambda: self.process_of_now(name) not in (0, *earlier))
+        return self.process_of(name)
+
+    # What it takes of the machine
 
     def processor_seconds(self):
-        fields = pathlib.Path(f'/proc/{self.process.pid}/stat').read_text().rpartition(')')[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+        return processor_seconds(self.process)
 
     def resident_kilobytes(self):
-        return self.kilobytes('VmRSS')
+        return kilobytes(self.process, 'VmRSS')
 
     def own_kilobytes(self):
         """Without the pages of its file: how many of these are in memory says nothing of what it keeps."""
-        return self.kilobytes('RssAnon')
+        return kilobytes(self.process, 'RssAnon')
 
-    def kilobytes(self, key):
-        return int(re.search(rf'{key}:\s+(\d+)', pathlib.Path(f'/proc/{self.process.pid}/status').read_text())[1])
+
+def answered(path, **request):
+    """The answer to an operator."""
+    client = operator(path)
+    with contextlib.closing(client.socket):
+        client.send(operator_request=request)
+        return client.receive().operator_answer
+
+
+def operate(path, **request):
+    answer = answered(path, **request)
+    assert not answer.error, answer
+    return {app.identifier: app for app in answer.apps}
+
+
+@contextlib.contextmanager
+def grows_less_than(daemon, megabytes):
+    """Bounds what the daemon takes in addition, and prints it."""
+    before = daemon.own_kilobytes()
+    yield
+    more = daemon.own_kilobytes() - before
+    assert more < megabytes * 1024, f'{more} kB more than before'
+    print(f'{more} kB more than before')
 
 
 # Which every user may run.
 PYTHON3 = shutil.which('python3', path='/usr/local/bin:/usr/bin:/bin') or sys.executable
-# How a program of another user begins; it finds client.py in the folder of its daemon.
-BEGINNING = 'import sys\nfrom client import Client, Fixed64, decode, encode, varint\n'
-
-
-class Running(subprocess.Popen):
-    """A program that does not outlive its `with`."""
-
-    def __exit__(self, *what):
-        self.kill()
-        super().__exit__(*what)
 
 
 def identity(user, groups=()):
@@ -310,11 +288,26 @@ def identity(user, groups=()):
             *(['--groups', ','.join(map(str, groups))] if groups else ['--clear-groups'])]
 
 
+@functools.cache
+def library():
+    """A folder for programs of every user, with sessions.py and what it needs: that of the clone may be closed to them."""
+    folder = tempfile.TemporaryDirectory(prefix='jelling-library-')
+    os.chmod(folder.name, 0o755)
+    jelling = os.path.join(folder.name, 'jelling')
+    os.mkdir(jelling)
+    for name in '__init__', 'actor', 'client', 'session':
+        shutil.copy(os.path.join(LIBRARY, f'{name}.py'), jelling)
+    shutil.copytree(os.path.dirname(os.path.dirname(google.protobuf.__file__)), os.path.join(folder.name, 'google'),
+                    ignore=shutil.ignore_patterns('__pycache__'))
+    grpc_tools.protoc.main(['protoc', f'-I{ROOT}/Protocol', f'--python_out={folder.name}', 'bled.proto'])
+    return folder
+
+
 def started_as(user, program, daemon, *words, groups=()):
-    """A program in Python of that user: its arguments are the daemon's socket and the words."""
-    return Running([*identity(user, groups), PYTHON3, '-c', BEGINNING + program, daemon.path, *map(str, words)],
-                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd='/',
-                   env={**os.environ, 'PYTHONPATH': daemon.folder.name, 'PYTHONDONTWRITEBYTECODE': '1'})
+    """A program in Python of that user, which has all of session.py: its arguments are the daemon's socket and the words."""
+    return Running([*identity(user, groups), PYTHON3, '-c', 'import sys\nfrom jelling.session import *\n' + program, daemon.path,
+                    *map(str, words)], stdin=subprocess.PIPE, stderr=None, cwd='/',
+                   env={**os.environ, 'PYTHONPATH': library().name, 'PYTHONDONTWRITEBYTECODE': '1'})
 
 
 class App(Child):
@@ -340,10 +333,24 @@ class App(Child):
         self.end(signal.SIGKILL)
 
 
+def ended(*command, **how):
+    """A command, when it has ended; of one that hangs, where its threads wait."""
+    with Running(command, stderr=subprocess.PIPE, **how) as process:
+        try:
+            out, said = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f'{command}: still runs after {LIMIT} s: {threads(process)}') from None
+    return subprocess.CompletedProcess(command, process.returncode, out, said)
+
+
+def as_user(user, groups, *command):
+    """Runs a command as another user; only root can."""
+    return ended(*identity(user, groups), *command, cwd='/')
+
+
 def bletool(transport, *words):
     """(status, standard output, standard error)"""
-    done = subprocess.run([BLETOOL, '-t', transport, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=LIMIT)
+    done = ended(BLETOOL, '-t', transport, *words)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -353,11 +360,3 @@ RELAY = 'org.example.relay'
 def relay_manifest(**more):
     return {'BundleIdentifier': RELAY, 'UIBackgroundModes': ['bluetooth-central', 'bluetooth-peripheral'],
             'command': [os.path.join(EXAMPLES, 'heart-rate-relay')], 'user': str(os.geteuid()), **more}
-
-
-def state_of(process):
-    """The state letter in /proc: T is stopped; Z or none is ended."""
-    try:
-        return pathlib.Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return 'Z'

@@ -3,8 +3,7 @@
 Each function floods on one connection until the daemon ends it; `flooding` runs them in processes of their own."""
 import contextlib, mmap, os, struct, time
 
-from jelling.client import Client, Fixed64, encode
-
+from jelling.session import Client
 
 # In a process that floods: how many requests it has had answered, in memory that it shares with its parent.
 COUNTER = struct.Struct('Q')
@@ -15,26 +14,16 @@ def count(requests):
     COUNTER.pack_into(counter, 0, COUNTER.unpack_from(counter)[0] + requests)
 
 
-def frames(client, commands):
-    octets = b''
-    for command in commands:
-        client.number += 1
-        content = encode({2: {1: client.number, **command}})
-        octets += len(content).to_bytes(4, 'little') + content
-    return octets
-
-
 def ask(client, commands):
     """Sends the commands in one write and reads until the last one has ended."""
-    client.socket.sendall(frames(client, commands))
+    client.request_all(commands)
     if client.end(client.number) is None:
         raise OSError
     count(len(commands))
 
 
 # Ends at once: there is no such link.
-NO_LINK = {6: {1: Fixed64(99)}}
-HEART = {1: Fixed64(0xC0DE_0000_0001), 2: 1}
+NO_LINK = {'disconnect': {'link': 99}}
 
 
 def refused(client, _):
@@ -55,24 +44,25 @@ def scans(client, _):
     "scans that begin and end"
     client.greet()
     while True:
-        ask(client, [command for number in range(1, 65, 2) for command in ({2: {1: 1}}, {5: {1: client.number + number}})])
+        ask(client, [command for number in range(1, 65, 2)
+                     for command in ({'scan': {'is_active': True}}, {'cancel': {'operation': client.number + number}})])
 
 
 def reads(client, peer):
     "reads of a value"
     client.greet()
-    end = client.end(client.request({4: {1: peer, 2: 5}})) or {}
-    if 4 not in end:
+    end = client.done(connect={'peer': peer, 'establishment_retries': 5})
+    if end is None or not end.HasField('link'):
         raise OSError
     while True:
-        ask(client, [{7: {1: Fixed64(end[4][0]), 8: 3}}] * 64)
+        ask(client, [{'gatt': {'link': end.link, 'read': 3}}] * 64)
 
 
 def unread(client, _):
     "requests whose answers it does not read"
     client.greet()
     while True:
-        client.socket.sendall(frames(client, [NO_LINK] * 64))
+        client.request_all([NO_LINK] * 64)
 
 
 def fill(client, message):

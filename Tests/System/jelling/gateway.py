@@ -1,5 +1,5 @@
 """One bench for jelling-gateway: a Mosquitto on loopback, devices, the gateway, and subscribers that we did not write."""
-import collections, json, os, pathlib, shutil, signal, socket, subprocess, sys, tempfile, urllib.error, urllib.request
+import collections, contextlib, json, os, pathlib, re, shutil, signal, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
 from jelling import child as children
 from jelling.child import Child, Failure, free_port
@@ -22,12 +22,84 @@ def lacking():
     return f'missing: {", ".join(missing)}; Tools/install gateway peers, {remedy("jelling-gateway")}'
 
 
+def on_bench(measure, *arguments):
+    """The exit status of what a tool measures on a bench."""
+    if missing := lacking():
+        sys.exit(missing)
+    bench = Bench()
+    try:
+        return measure(bench, *arguments)
+    finally:
+        bench.close()
+
+
 PEER = 'F2:F1:F0:00:00:02'
 SENSOR = ('--service-data', 'FCD2:4002c40903bf13')   # BTHome v2: 25 °C, 50.55 %
 
 
 def wait_until(condition, what, timeout=PATIENCE):
     return children.wait_until(condition, what, timeout, 0.05)
+
+
+class Gateway(Child):
+    """jelling-gateway, and its page if it has one."""
+    port = None
+
+    def wait_stderr(self, text, timeout=PATIENCE):
+        super().wait_stderr(text, timeout)
+
+    def get(self, path, token=None):
+        """(status, body)"""
+        request = urllib.request.Request(f'http://127.0.0.1:{self.port}{path}', headers={'Authorization': f'Bearer {token}'} if token else {})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as e:
+            return e.code, e.read().decode()
+        except (urllib.error.URLError, ConnectionError):
+            return 0, ''
+
+    def health(self, token=None):
+        return json.loads(self.get('/health', token)[1])
+
+    def is_healthy(self):
+        return self.get('/health')[0] == 200
+
+    def metric(self, name):
+        for line in self.get('/metrics')[1].splitlines():
+            if line.startswith(f'jelling_gateway_{name} '):
+                return float(line.split()[-1])
+        return None
+
+    def wait_metric(self, name, more_than, timeout=PATIENCE):
+        wait_until(lambda: (self.metric(name) or 0) > more_than, f'{name} above {more_than}', timeout)
+
+    def end_radio(self, radio):
+        """Ends it, and waits until the gateway has handled all that it sent."""
+        radio.end()
+        self.wait_stderr(f'{radio.socket}: ')
+
+    def wait_empty(self):
+        # In this order: a message on its way to the disk would be seen by neither.
+        wait_until(lambda: self.metric('queue_unwritten_messages') == 0 and self.metric('queue_messages') == 0, 'the queue is empty')
+
+    def drain(self, radio):
+        """Ends the radio, and waits until all that it sent is with the broker; how many documents were made."""
+        self.end_radio(radio)
+        self.wait_empty()
+        return self.metric('documents_total')
+
+    def ends_soon(self, what):
+        """SIGTERM ends it; in how many seconds."""
+        started = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise Failure(f'{what}: SIGTERM has no effect') from None
+        took = time.monotonic() - started
+        assert took < 30, f'{what}: the end took {took:.1f} s'
+        return took
 
 
 class Subscriber(Child):
@@ -48,6 +120,10 @@ class Subscriber(Child):
 
     def documents(self, end=''):
         return [json.loads(p) for t, p, _ in self.messages if '/devices/' in t and t.endswith(end)]
+
+    def wait_documents(self, count):
+        """Until so many have come, repeated ones once, in order."""
+        wait_until(lambda: check_order(self.documents())[1] >= count, f'{count} documents')
 
     def wait(self, wanted, what, count=1, timeout=PATIENCE):
         return wait_until(lambda: (lambda m: m if len(m) >= count else None)([m for m in self.messages if wanted(*m)]),
@@ -126,10 +202,10 @@ class Bench:
             lab.start_peer(*arguments)
         return lab
 
-    def radio(self, *arguments, name='radio'):
+    def radio(self, *arguments, name='radio', **how):
         self.number += 1
         socket = f'unix:{self.path(name)}'
-        child = Child('radio.py', [sys.executable, RADIO, socket, *arguments], self.path(f'{name}{self.number}.err'))
+        child = Child('radio.py', [sys.executable, RADIO, socket, *arguments], self.path(f'{name}{self.number}.err'), **how)
         self.children.append(child)
         child.wait_for(lambda l: l.get('ev') == 'ready', 'ready')
         child.socket = socket
@@ -137,13 +213,7 @@ class Bench:
 
     def scripted_radio(self, name='radio'):
         """One that reports what `say` says."""
-        self.number += 1
-        socket = f'unix:{self.path(name)}'
-        child = Child('radio.py', [sys.executable, RADIO, socket, '--stdin'], self.path(f'{name}{self.number}.err'),
-                      stdin=subprocess.PIPE)
-        self.children.append(child)
-        child.wait_for(lambda l: l.get('ev') == 'ready', 'ready')
-        child.socket = socket
+        child = self.radio('--stdin', name=name, stdin=subprocess.PIPE)
 
         def say(address, data, rssi=-60):
             child.process.stdin.write(f'{address} {data} {rssi}\n'.encode())
@@ -153,17 +223,47 @@ class Bench:
 
     # The gateway
 
+    def packets(self, *packets, rate=10, name='radio'):
+        """One that sends these, a list of [address, data], again and again."""
+        return self.radio('--packets', self.write(f'{name}.json', json.dumps(packets)), '--rate', str(rate), name=name)
+
+    @contextlib.contextmanager
+    def small_disk(self, size):
+        """A file system of its own; the gateway ends before it."""
+        disk = self.path('disk')
+        os.mkdir(disk)
+        mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size},mode=700', 'tmpfs', disk], capture_output=True, text=True)
+        assert mounted.returncode == 0, f'a small disk cannot be mounted: {mounted.stderr}'
+        try:
+            yield disk
+        finally:
+            for child in self.children:
+                child.name == 'jelling-gateway' and child.end(signal.SIGKILL)
+            subprocess.run(['umount', disk], capture_output=True)
+
     @property
     def url(self):
         return f'mqtt://127.0.0.1:{self.port}'
 
-    def start(self, *arguments, environment=None, command=(GATEWAY,), has_state=True):
+    def start(self, *arguments, environment=None, command=(GATEWAY,), has_state=True, page=False, **how):
+        """With `page` it serves one, as where its file says so."""
         self.number += 1
         state = ['--state', self.path('state')] if has_state else []
-        child = Child('jelling-gateway', [*command, *state, *arguments],
-                      self.path(f'gateway{self.number}.err'), {**os.environ, **(environment or {})})
-        self.children.append(child)
-        return child
+        port = free_port() if page else None
+        served = ['--http', f'127.0.0.1:{port}'] if page else []
+        if '--config' in arguments and os.path.isfile(file := arguments[arguments.index('--config') + 1]):
+            found = re.search(r'listen: "127.0.0.1:(\d+)"', pathlib.Path(file).read_text(encoding='utf-8', errors='replace'))
+            port = int(found[1]) if found else port
+        gateway = Gateway('jelling-gateway', [*command, *state, *arguments, *served],
+                          self.path(f'gateway{self.number}.err'), {**os.environ, **(environment or {})}, **how)
+        gateway.port = port
+        self.children.append(gateway)
+        return gateway
+
+    def settings(self, *adapters, mqtt='', more='', url=None, name='gateway.yaml'):
+        """A file for the gateway `g` with these radios."""
+        adapters = ', '.join(f'"{getattr(one, "socket", one)}"' for one in adapters)
+        return self.write(name, f'name: g\nadapters: [{adapters}]\nmqtt: {{url: "{url or self.url}", longestBackoff: 1{mqtt}}}\n{more}')
 
     def configured(self, text, *arguments, **how):
         """Starts it with a file."""
@@ -181,41 +281,6 @@ class Bench:
             raise Failure(f'exit status {found}, want {status}: {child.stderr()[-600:]}')
         return child
 
-    def wait_stderr(self, child, text, timeout=PATIENCE):
-        child.wait_stderr(text, timeout)
-
-    def get(self, port, path, token=None):
-        """(status, body)"""
-        request = urllib.request.Request(f'http://127.0.0.1:{port}{path}', headers={'Authorization': f'Bearer {token}'} if token else {})
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as e:
-            return e.code, e.read().decode()
-        except (urllib.error.URLError, ConnectionError):
-            return 0, ''
-
-    def metric(self, port, name):
-        for line in self.get(port, '/metrics')[1].splitlines():
-            if line.startswith(f'jelling_gateway_{name} '):
-                return float(line.split()[-1])
-        return None
-
-    def end_radio(self, radio, gateway):
-        """Ends it, and waits until the gateway has handled all that it sent."""
-        radio.end()
-        self.wait_stderr(gateway, f'{radio.socket}: ')
-
-    def wait_empty(self, port):
-        # In this order: a message on its way to the disk would be seen by neither.
-        wait_until(lambda: self.metric(port, 'queue_unwritten_messages') == 0 and self.metric(port, 'queue_messages') == 0,
-                   'the queue is empty')
-
-    def drain(self, radio, gateway, port):
-        """Ends the radio, and waits until all that it sent is with the broker."""
-        self.end_radio(radio, gateway)
-        self.wait_empty(port)
-
     def heard(self, *topics, **how):
         """Starts the broker; a subscriber."""
         self.start_broker()
@@ -227,12 +292,6 @@ class Bench:
         for lab in self.labs:
             lab.close()
         shutil.rmtree(self.dir, ignore_errors=True)
-
-
-def count_of(document):
-    """(count, microseconds) in what a device of radio.py sends."""
-    octets = bytes.fromhex(document['advertisement'])
-    return int.from_bytes(octets[7:11], 'little'), int.from_bytes(octets[11:19], 'little')
 
 
 def check_order(documents, lossless=True):
@@ -249,8 +308,3 @@ def check_order(documents, lossless=True):
         for (_, before), (_, after) in zip(fresh, fresh[1:]):
             assert not lossless or after in (before + 1, 1), f'{address}: {before} is followed by {after}'
     return len(sequences), sum(len(set(f)) for f in sequences.values()), repeats
-
-
-def slow(bench, radio, queue='', more=''):
-    return bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt:\n  url: {bench.url}\n  longestBackoff: 1\n'
-                                   f'publish: {{interval: 0}}\nqueue: {{{queue}}}\n{more}')

@@ -5,6 +5,7 @@ import iniconfig, packaging, pluggy, py, pygments, pytest
 
 from jelling import programs
 from jelling.child import wait_until
+from jelling.daemon import library
 from jelling.programs import ROOT
 
 KERNEL = os.path.join(ROOT, 'Tools', 'kernel')
@@ -69,6 +70,9 @@ def fill(share, mode, name='bletool'):
             packed.add(os.path.dirname(module.__file__), os.path.basename(os.path.dirname(module.__file__)),
                        filter=lambda file: None if '__pycache__' in file.name else file)
         packed.add(py.__file__, 'py.py')
+        # Of jelling/actor.py.
+        for module in 'google', 'bled_pb2.py':
+            packed.add(os.path.join(library().name, module), module)
     for product in ('bletool',) if mode in BTVIRT else ('bletool', 'bled', 'heart-rate-relay'):
         binary, target = build(product), os.path.join(share, name if product == 'bletool' else product)
         # Without symbols it starts faster in the guest, which reads it over 9p and runs without acceleration.

@@ -3,7 +3,7 @@
 Every test gets a bench of its own, so that nothing of one test reaches the next."""
 import fcntl, glob, json, os, pathlib, shutil, signal, subprocess, tempfile, time
 
-from jelling.child import PATIENCE, Child, Failure, Result, wait_until
+from jelling.child import PATIENCE, Child, Failure, Result, Running, wait_until
 from jelling.client import is_listening
 from jelling.programs import BLED, BLETOOL, BTVIRT, CONTROLLERS, EXAMPLES, PEER_SCRIPTS, PEERS, PYTHON
 from jelling.relay import Relay
@@ -46,7 +46,7 @@ class Lab:
         self.controllers = self.peer = None
         self.number = 0
         # Links that did not end by our own Remote User Terminated are a failure, unless a test is about just that.
-        self.every_link_ends_by_us = True
+        self.every_link_ends_by_us, self.servers = True, []
 
     # Controllers and peer
 
@@ -77,7 +77,7 @@ class Lab:
         self.children.append(child)
         return child
 
-    def bled(self, transport, number=0, state='state/jelling'):
+    def bled(self, transport, number=0, state='state/jelling', options=()):
         """The socket of the daemon on this controller, the one with this number of btvirt's; its bonds are in that folder."""
         if (transport, number) not in self.daemons:
             self.number += 1
@@ -92,7 +92,7 @@ class Lab:
             settings = self.path(f'bled{self.number}.json')
             pathlib.Path(settings).write_text(json.dumps(self.settings))
             os.chmod(settings, 0o600)
-            child = self.spawn('bled', [BLED, '--adapter', transport, '--socket', socket, '--state', self.path(state), '--config', settings])
+            child = self.spawn('bled', [BLED, '--adapter', transport, '--socket', socket, '--state', self.path(state), '--config', settings, *options])
             wait_until(lambda: is_listening(socket) or child.process.poll() is not None, 'bled listens')
             if child.process.poll() is not None:
                 raise Failure(f'bled does not listen: {child.stderr()}')
@@ -166,11 +166,43 @@ class Lab:
         return [BLETOOL, '-t', via, *(['--json'] if json else []), *self.tool_options, *options,
                 *arguments]
 
-    def start(self, *arguments, terminal=None, **how):
-        return self.launch(self.command(*arguments, **how), terminal)
+    def start(self, *arguments, terminal=None, stdin=subprocess.DEVNULL, **how):
+        return self.launch(self.command(*arguments, **how), terminal, stdin=stdin)
 
-    def launch(self, command, terminal=None):
-        return self.spawn('bletool ' + ' '.join(command[1:]), command, {**os.environ, 'XDG_STATE_HOME': self.path('state')}, terminal)
+    def running(self, *arguments, stderr=subprocess.DEVNULL, json=False, **how):
+        """The tool at work, whose input and output are octets for the test."""
+        return Running(self.command(*arguments, json=json, **how), stdin=subprocess.PIPE, stderr=stderr, text=False, env=self.environment)
+
+    @property
+    def environment(self):
+        return {**os.environ, 'XDG_STATE_HOME': self.path('state')}
+
+    def launch(self, command, terminal=None, **how):
+        return self.spawn('bletool ' + ' '.join(command[1:]), command, self.environment, terminal, **how)
+
+    def profile(self, content):
+        """A file with services for `serve`."""
+        self.number += 1
+        path = self.path(f'profile{self.number}.json')
+        pathlib.Path(path).write_text(json.dumps(content))
+        return path
+
+    def serving(self, profile, name, *arguments, **how):
+        """`serve`, once it advertises."""
+        tool = self.start('serve', '--profile', self.profile(profile), '--name', name, *arguments, **how)
+        tool.wait_event('advertising')
+        self.servers.append(tool)
+        return tool
+
+    def stop(self, tool, how=signal.SIGINT):
+        """Ends `serve` or `advertise`; that is a success."""
+        tool.is_ended = True
+        tool.process.send_signal(how)
+        result = self.finish(tool)
+        assert result.status == 0, 'exit status: ' + result.describe()
+        assert not result.strays, f'stdout is not one JSON object a line: {result.strays[:3]}'
+        assert not result.events('error'), result.events('error')
+        return result
 
     def app(self, name, *arguments, number=0, state='app-state', terminal=None, **variables):
         """Starts a sample app for Core Bluetooth on the controller with this number; it prints one JSON object per line."""
@@ -210,10 +242,14 @@ class Lab:
         self.close()
 
     def check_end(self):
+        """What still serves ends in order, and each link by us."""
+        for tool in self.servers:
+            if not tool.is_ended:
+                self.stop(tool)
         if not self.peer or not self.every_link_ends_by_us or self.peer.is_ended:
             return
         connected = len(self.peer_events('connected'))
-        ended = self.wait_peer('disconnected', connected, 3) if connected else []
+        ended = self.wait_peer('disconnected', connected) if connected else []
         wrong = [e['reason'] for e in ended if e['reason'] != REMOTE_USER_TERMINATED]
         if wrong:
             raise Failure(f'links ended with reasons {wrong}, want {REMOTE_USER_TERMINATED}')

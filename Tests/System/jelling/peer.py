@@ -68,7 +68,7 @@ class Peer(Device):
         self.identity, self.irk, self.csrk = None, os.urandom(16), os.urandom(16)
         self.keys, self.pairing, self.pairings = None, {}, []
         self.temporary_key = None          # of a pairing that goes on: the host encrypts with it
-        self.link, self.links, self.mtu, self.max_mtu = None, [], 23, 247
+        self.link, self.links, self.mtu = None, [], 23
         self.heard, self.changed = [], threading.Condition()
         self.answers, self.client, self.signals = queue.Queue(), queue.Queue(), queue.Queue()
         self.security = queue.Queue()      # PDUs of the security manager, for the pairing that goes on

@@ -1,7 +1,7 @@
 """An H4 relay between the tool and a controller: it sees every packet, and can lose them or cut the line.
 
 Packets are framed and written one by one, because btvirt takes each write for one packet."""
-import itertools, os, socket, threading, time, tty
+import contextlib, itertools, os, select, socket, threading, time, tty
 
 from jelling.child import wait_until
 
@@ -88,10 +88,8 @@ class Relay:
             self.error = f'{direction}: {e}'
         # One end is closed: close the other, too.
         for end in (source, sink):
-            try:
+            with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
     def cut(self):
         """The controller is unplugged: the connection breaks and further ones are refused."""
@@ -100,10 +98,8 @@ class Relay:
             self.listener.close()
             os.unlink(self.endpoint.split(':', 1)[1])
         for end in self.open:
-            try:
+            with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
             end.close()
 
     def tell_host(self, packet):
@@ -121,6 +117,55 @@ class Relay:
 
     def wait_for_command(self, opcodes, timeout=60):
         wait_until(lambda: self.commands(*opcodes), f'a command of {[hex(o) for o in opcodes]}', timeout)
+
+
+class Line:
+    """What hosts send to `path` reaches `upstream`, and the answers come back, unread. `is_mute` loses both, `cut` ends them;
+    `streams` has what each host has sent."""
+
+    def __init__(self, path, upstream, delay=0):
+        self.path, self.upstream, self.delay = path, upstream, delay
+        self.open, self.streams, self.is_mute = [], [], False
+        self.listen()
+
+    def listen(self):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()
+
+    def accept(self, listener):
+        with contextlib.suppress(OSError):
+            while True:
+                host, _ = listener.accept()
+                threading.Thread(target=self.carry, args=[host, bytearray()], daemon=True).start()
+
+    def carry(self, host, kept):
+        time.sleep(self.delay)
+        with contextlib.suppress(OSError, ValueError), host, socket.socket(socket.AF_UNIX) as other:
+            other.connect(self.upstream)
+            self.open += [host, other]
+            self.streams.append(kept)
+            while True:
+                for side in select.select([host, other], [], [])[0]:
+                    data = side.recv(65536)
+                    if not data:
+                        return
+                    if side is host:
+                        kept += data
+                    # What is said to an adapter that hangs is lost.
+                    if not self.is_mute:
+                        (other if side is host else host).sendall(data)
+
+    def cut(self):
+        """The adapter is unplugged: nothing is there any more."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        os.unlink(self.path)
+        for end in self.open:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        self.open = []
 
 
 class _Terminal:

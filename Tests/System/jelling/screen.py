@@ -167,7 +167,10 @@ class Program:
         """Whether the terminal is in the mode in which it was."""
         return termios.tcgetattr(self.device) == self.before and 1049 not in self.screen.modes
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()

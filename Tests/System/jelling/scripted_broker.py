@@ -3,7 +3,7 @@
 It understands every packet that a client may send, keeps what is retained, and ends a session at anything else. A case sets
 `connack`, `publish` and so on; each is called with the session and the packet, and says what to answer. Packets that were taken are in
 `published`, sessions in `sessions`."""
-import socket, struct, threading
+import contextlib, socket, struct, threading
 
 # Properties of a CONNACK (MQTT 5, 3.2.2.3): identifier, format.
 PROPERTIES = {'receive_maximum': (0x21, '>H'), 'maximum_qos': (0x24, 'B'), 'retain_available': (0x25, 'B'),
@@ -77,6 +77,52 @@ class Reader:
         return self.take(len(self.octets) - self.position)
 
 
+def read_packet(file):
+    """(first octet, body, all octets) of the next packet; None at the end."""
+    first = file.read(1)
+    if not first:
+        return None
+    length, head = 0, b''
+    for shift in (0, 7, 14, 21):
+        head += file.read(1)
+        if len(head) * 7 != shift + 7:
+            raise Malformed('end in a length')
+        length |= (head[-1] & 127) << shift
+        if head[-1] < 128:
+            break
+    else:
+        raise Malformed('a length of five octets')
+    if length > 1 << 24:
+        raise Malformed('a huge packet')
+    body = file.read(length)
+    return (first[0], body, first + head + body) if len(body) == length else None
+
+
+class Server:
+    """A server on loopback with a thread for each connection, which `serve` handles."""
+
+    def __init__(self, port=0):
+        self.server = socket.create_server(('127.0.0.1', port))
+        self.port = self.server.getsockname()[1]
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while True:
+            try:
+                peer, _ = self.server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(peer,), daemon=True).start()
+
+    def close(self):
+        # A server that is closed does not wake a thread that accepts.
+        with contextlib.suppress(OSError):
+            self.server.shutdown(socket.SHUT_RDWR)
+        self.server.close()
+        self.thread.join(60)
+
+
 class Publish:
     def __init__(self, topic, payload, qos, retain, dup, number, length):
         self.topic, self.payload, self.qos, self.retain = topic, payload, qos, retain
@@ -95,11 +141,8 @@ class Session:
         self.lock = threading.Lock()
 
     def send(self, octets):
-        with self.lock:
-            try:
-                self.peer.sendall(octets)
-            except OSError:
-                pass
+        with self.lock, contextlib.suppress(OSError):
+            self.peer.sendall(octets)
 
     # Answers
 
@@ -118,37 +161,16 @@ class Session:
         self.close()
 
     def close(self):
-        try:
+        with contextlib.suppress(OSError):
             self.peer.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
 
     # Packets
 
     def run(self):
         try:
             file = self.peer.makefile('rb')
-            while True:
-                first = file.read(1)
-                if not first:
-                    break
-                length, head = 0, b''
-                for shift in (0, 7, 14, 21):
-                    head += file.read(1)
-                    if len(head) * 7 != shift + 7:
-                        raise Malformed('end in a length')
-                    length |= (head[-1] & 127) << shift
-                    if head[-1] < 128:
-                        break
-                else:
-                    raise Malformed('a length of five octets')
-                if length > 1 << 24:
-                    raise Malformed('a huge packet')
-                body = file.read(length)
-                if len(body) < length:
-                    break
-                if not self.take(first[0], Reader(body), 1 + len(head) + length):
-                    break
+            while (packet := read_packet(file)) and self.take(packet[0], Reader(packet[1]), len(packet[2])):
+                pass
             self.ended = self.ended or 'closed'
         except (OSError, ValueError) as e:
             self.ended = self.ended or str(e)
@@ -241,7 +263,7 @@ class Session:
         self.send(packet(0x90, struct.pack('>H', number) + (b'\0' if self.version == 5 else b'') + reasons))
 
 
-class ScriptedBroker:
+class ScriptedBroker(Server):
     """A case replaces these three:
     - connack(session): a reason, or (reason, properties by name), or None: the connection is closed.
     - publish(session, publish): a reason; below 0x80 the message is taken; None: it gets no answer.
@@ -252,18 +274,10 @@ class ScriptedBroker:
         self.publish = lambda session, publish: 0
         self.suback = lambda session, topic, qos: qos
         self.sessions, self.published, self.subscribed, self.malformed, self.retained = [], [], [], [], {}
-        self.server = socket.create_server(('127.0.0.1', port))
-        self.port = self.server.getsockname()[1]
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
+        super().__init__(port)
 
-    def run(self):
-        while True:
-            try:
-                peer, _ = self.server.accept()
-            except OSError:
-                return
-            threading.Thread(target=Session(self, peer).run, daemon=True).start()
+    def serve(self, peer):
+        Session(self, peer).run()
 
     def is_open(self, session):
         return any(known is session for known in self.sessions)
@@ -282,12 +296,6 @@ class ScriptedBroker:
         return [p.payload.decode() for p in list(self.published) if p.topic == topic]
 
     def close(self):
-        # A server that is closed does not wake a thread that accepts.
-        try:
-            self.server.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-        self.server.close()
-        self.thread.join(60)
+        super().close()
         for session in self.sessions:
             session.close()

@@ -28,7 +28,7 @@ from pairing_transcripts import (   # noqa: F401, cases use them
     aes, c1, cmac, f4, f5, f6, g2, s1, xor)
 
 FAILED, SMP_CHANNEL = 0x05, 6
-PASSKEY_FAILED, CONFIRM_FAILED, CHECK_FAILED, COMPARISON_FAILED = 0x01, 0x04, 0x0B, 0x0C
+CONFIRM_FAILED, CHECK_FAILED, COMPARISON_FAILED = 0x04, 0x0B, 0x0C
 
 
 class Stop(Exception):
@@ -56,7 +56,7 @@ class Pairing:
                  size=16, initiator_keys=7, responder_keys=7, passkey=None, compare=None, temporary_key=None, tamper=None,
                  keeps=None, distributes=True, waits_for_keys=True, identity=None, irk=None, seconds=PATIENCE):
         self.peer, self.initiates, self.side = peer, initiates, 0 if initiates else 1
-        self.wants_secure, self.size = secure, size
+        self.size = size
         self.requirements = (bool(bonding) | mitm << 2 | secure << 3) if requirements is None else requirements
         self.features = bytes([io, bool(oob), self.requirements, size, initiator_keys, responder_keys])
         self.passkey, self.compare, self.given_key = passkey, compare, temporary_key

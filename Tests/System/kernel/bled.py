@@ -4,7 +4,6 @@ import errno, json, os, pathlib, re, select, signal, socket, subprocess, threadi
 from jelling.client import is_listening
 from jelling.relay import split_packets
 
-HOST = '/host/jelling'
 TOOL, BLED, RELAY = '/tmp/bletool', '/tmp/bled', '/tmp/heart-rate-relay'
 # Seconds: ends what hangs. The guest runs without acceleration, beside whatever else the machine does.
 LIMIT = 400
@@ -197,7 +196,8 @@ def install(name, wish=None, **more):
     """An app that does what `wish` says (jelling/actor.py)."""
     manifest = {'BundleIdentifier': name, 'UIBackgroundModes': BACKGROUND, 'user': 'root', **more}
     if wish is not None:
-        manifest['command'] = ['/usr/bin/python3', f'{HOST}/actor.py', json.dumps(wish)]
+        manifest |= {'command': ['/usr/bin/python3', '-m', 'jelling.actor', json.dumps(wish)],
+                     'environment': {'PYTHONPATH': os.environ['PYTHONPATH']}}
     os.makedirs(APPS, exist_ok=True)
     pathlib.Path(f'{APPS}/{name}.json').write_text(json.dumps(manifest))
     os.chmod(f'{APPS}/{name}.json', 0o644)
@@ -246,8 +246,3 @@ def is_frozen(name):
 def told():
     """The end of the log, without the values."""
     return '\n'.join([line for line in said().splitlines() if not re.search(r'"event": ?"(value|beat)"', line)][-25:])
-
-
-def stopped(process):
-    """The letter of a process's state by /proc (proc_pid_stat(5))."""
-    return pathlib.Path(f'/proc/{process}/stat').read_text().rsplit(')', 1)[1].split()[0]

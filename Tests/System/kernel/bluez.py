@@ -1,7 +1,7 @@
 """BlueZ's daemon on hci0, and the operator at its `bluetoothctl`."""
 import os, pathlib, re, subprocess, time
 
-from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Run, shell, wait_until
+from kernel.harness import OUR_ADDRESS, OUR_NAME, Run, running, shell, tool, wait_until
 
 BLUEZ_ADDRESS, BLUEZ_NAME = '00:AA:01:00:00:00', 'JELLING'
 
@@ -75,6 +75,32 @@ class BlueZ:
                 cls.types('scan off', 'Discovery stopped|Discovering: no')
         cls.types(f'connect {OUR_ADDRESS}', 'Connection successful', 'ServicesResolved: yes')
 
+    @classmethod
+    def disconnects(cls, served):
+        """From whatever menu it is in."""
+        cls.types('back')
+        cls.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
+        served.wait_event('disconnected')
+
+    @classmethod
+    def forgets(cls, address=OUR_ADDRESS):
+        cls.types(f'remove {address}', 'has been removed|not available')
+
+    @classmethod
+    def selects(cls, uuid):
+        cls.types(f'select-attribute {uuid}')
+        cls.types('attribute-info', f'UUID: {uuid}')
+
+    @classmethod
+    def reads(cls, value):
+        cls.types('read', 'Attempting to read', rf'\b{value}\b')
+
+
+def forget():
+    """Neither side has a bond any more."""
+    BlueZ.forgets()
+    tool('unpair', BLUEZ_ADDRESS, status=None)
+
 
 def has_agent(kind):
     BlueZ.types('agent off', 'Agent unregistered|No agent is registered')
@@ -97,15 +123,10 @@ def the_advertiser(run):
 def paired_with_bluez():
     """`bletool pair` with BlueZ, whose daemon asks its own user, whatever the agent can show: the run."""
     before = len(said())
-    process = subprocess.Popen(
-        [TOOL, '-t', 'user:1', '--json', 'pair', BLUEZ_ADDRESS], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
-    try:
+    with running('pair', BLUEZ_ADDRESS, stderr=subprocess.PIPE) as process:
         BlueZ.hears(before, 'the question', 'Accept pairing|Authorize|Confirm')
         BlueZ.types('yes')
         out, err = process.communicate(timeout=180)
-    finally:
-        process.kill()
-    run = Run(process.returncode, out.decode(), err.decode())
+    run = Run(process.returncode, out, err)
     assert run.status == 0 and run.events('paired'), f'pair: {run}'
     return run

@@ -2,7 +2,7 @@
 import ctypes, functools, json, os, pathlib, re, signal, socket, struct, subprocess, time
 
 from jelling import child
-from jelling.child import Child
+from jelling.child import Child, Running
 
 TOOL = '/tmp/bletool'
 OUR_ADDRESS, OUR_NAME = '00:AA:01:01:00:01', 'Jelling'
@@ -38,6 +38,11 @@ def tool(*arguments, transport=None, status=0, user=None, timeout=300):
     assert not run.strays, f'stdout is not one JSON object a line: {run}'
     assert status is None or run.status == status, f'{" ".join(arguments)}: want status {status}: {run}'
     return run
+
+
+def running(*arguments, transport='user:1', **how):
+    """The tool at work."""
+    return Running([TOOL, '-t', transport, '--json', *arguments], env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'}, **how)
 
 
 def shell(command, check_status=True):
@@ -162,3 +167,9 @@ class Served(Child):
         self.end(signal.SIGINT, 180)
         assert self.process.returncode == 0, f'status {self.process.returncode}'
         assert not is_up(1), 'the adapter was left up'
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end(signal.SIGKILL)

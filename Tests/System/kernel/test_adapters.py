@@ -2,7 +2,7 @@
 import json, os, signal, subprocess
 
 from kernel.bluez import BLUEZ_ADDRESS
-from kernel.harness import OUR_ADDRESS, TOOL, claim_user_channel, is_up, says, shell, tool
+from kernel.harness import OUR_ADDRESS, claim_user_channel, is_up, running, says, shell, tool
 
 NOBODY = 65534       # the user of this number
 
@@ -80,13 +80,10 @@ def test_power_on_and_off():
 def test_monitor_shows_what_another_program_does():
     """`monitor` decodes what another bletool sends through hci1, and captures it; ^C and --duration end it with status 0"""
     capture = '/tmp/monitor.btsnoop'
-    watching = subprocess.Popen([TOOL, '--json', '-t', 'hci1', '-w', capture, 'monitor'], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    try:
+    with running('-w', capture, 'monitor', transport='hci1', stderr=subprocess.PIPE) as watching:
         # The kernel tells at once which adapters there are.
         assert watching.stdout.readline(), 'the monitor says nothing'
         tool('lescan', '--duration', '1', transport='hci1')
-    finally:
         watching.send_signal(signal.SIGINT)
         said, errors = watching.communicate(timeout=120)
     assert watching.returncode == 0, f'status {watching.returncode}: {errors[-300:]}'
@@ -96,11 +93,8 @@ def test_monitor_shows_what_another_program_does():
     assert tool('decode', capture, '--summary').lines[0]['by_packet_type']['command'] > 5, 'the capture lacks the commands'
     # Alone, and while packets come all the time.
     tool('monitor', '--duration', '1', transport='hci1')
-    scanning = subprocess.Popen([TOOL, '-t', 'hci1', 'lescan', '--duplicates'], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
+    with running('lescan', '--duplicates', transport='hci1', stdout=subprocess.DEVNULL) as scanning:
         tool('monitor', '--duration', '2', transport='hci1')
-    finally:
         scanning.send_signal(signal.SIGINT)
         scanning.wait(120)
     says(tool('monitor', status=3, user=NOBODY), 'CAP_NET_RAW')

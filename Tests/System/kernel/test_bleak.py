@@ -3,8 +3,8 @@ import asyncio
 
 from pytest import mark
 
-from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent
-from kernel.harness import OUR_ADDRESS, OUR_NAME, Served, tool
+from kernel.bluez import BlueZ, forget, has_agent
+from kernel.harness import OUR_NAME, Served
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -44,12 +44,11 @@ async def use():
 def test_bleak_uses_what_is_served():
     """bleak finds `serve`, discovers, reads, writes, is notified and indicated, pairs, and hears of the end of the link"""
     has_agent('NoInputNoOutput')
-    BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
+    BlueZ.forgets()
     served = Served()
     try:
         asyncio.run(asyncio.wait_for(use(), LIMIT))
         served.wait_event('disconnected')
     finally:
         served.stop()
-        BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
-        tool('unpair', BLUEZ_ADDRESS, status=None)
+        forget()

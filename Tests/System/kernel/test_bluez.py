@@ -1,10 +1,10 @@
 """`bletool` beside BlueZ's daemon, which advertises on hci0; hci1 is ours."""
-import os, signal, subprocess
+import os, signal
 
 from pytest import mark
 
-from kernel.bluez import BLUEZ_ADDRESS, BLUEZ_NAME, BlueZ, has_agent, paired_with_bluez, said, the_advertiser
-from kernel.harness import OUR_ADDRESS, PROFILE, TOOL, Served, claim_user_channel, is_up, tool, wait_until
+from kernel.bluez import BLUEZ_ADDRESS, BLUEZ_NAME, BlueZ, forget, has_agent, paired_with_bluez, said, the_advertiser
+from kernel.harness import OUR_ADDRESS, PROFILE, Served, claim_user_channel, is_up, running, tool, wait_until
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -35,10 +35,10 @@ def test_gatt_reads_bluez():
 
 def test_interrupt_gives_the_adapter_back():
     """^C during a scan ends it with status 0 and gives the adapter back"""
-    process = subprocess.Popen([TOOL, '-t', 'user:1', '--json', 'lescan', '--duplicates'], stdout=subprocess.PIPE)
-    assert b'discovered' in process.stdout.readline(), 'nothing discovered'
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=180)
+    with running('lescan', '--duplicates') as process:
+        assert 'discovered' in process.stdout.readline(), 'nothing discovered'
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=180)
     assert process.returncode == 0, f'status {process.returncode}'
     assert not is_up(1), 'the adapter was left up'
     os.close(claim_user_channel(1))
@@ -55,28 +55,22 @@ def test_bluez_is_a_client_of_serve():
             # Bluetooth's own UUIDs are printed in their long form too.
             (u if len(u) > 4 else f'0000{u}-0000-1000-8000-00805F9B34FB').lower()
             for s in PROFILE['services'] for u in (s['uuid'], *(c['uuid'] for c in s['characteristics']))))
-        def select(uuid):
-            BlueZ.types(f'select-attribute {uuid}')
-            BlueZ.types('attribute-info', f'UUID: {uuid}')
-
-        select('00002a38-0000-1000-8000-00805f9b34fb')
-        BlueZ.types('read', 'Attempting to read', r'\b01 02\b')
-        select('6b7a0003-9d1c-4f5e-8a2b-3c4d5e6f7081')
-        BlueZ.types('read', 'Attempting to read', r'\baa 55\b')
+        BlueZ.selects('00002a38-0000-1000-8000-00805f9b34fb')
+        BlueZ.reads('01 02')
+        BlueZ.selects('6b7a0003-9d1c-4f5e-8a2b-3c4d5e6f7081')
+        BlueZ.reads('aa 55')
         BlueZ.types('write "0x10 0x20 0x30"', 'Attempting to write')
         assert served.wait_event('written')[-1]['value'] == '102030', served.events("written")
-        BlueZ.types('read', 'Attempting to read', r'\b10 20 30\b')
-        select('00002a37-0000-1000-8000-00805f9b34fb')
+        BlueZ.reads('10 20 30')
+        BlueZ.selects('00002a37-0000-1000-8000-00805f9b34fb')
         BlueZ.types('notify on', 'Notify started')
         served.wait_event('subscribed')
         BlueZ.hears(len(said()), 'notifications', r'(?s)Value:\s+00 48\b.*Value:\s+00 48\b')
         BlueZ.types('notify off', 'Notify stopped|Notifying: no')
-        BlueZ.types('back')
-        BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-        served.wait_event('disconnected')
+        BlueZ.disconnects(served)
     finally:
         BlueZ.types('back')
-        BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
+        BlueZ.forgets()
         served.stop()
 
 
@@ -90,7 +84,7 @@ def test_serve_ends_a_link_of_bluez():
         BlueZ.hears(before, 'the end of the link', f'{OUR_ADDRESS} Connected: no')
     finally:
         served.process.kill()
-        BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
+        BlueZ.forgets()
 
 
 # Pairing with BlueZ
@@ -105,8 +99,7 @@ def test_bluez_pairs_with_serve():
         paired = served.wait_event('paired')[0]
         assert paired['keySize'] == 16 and not paired['authenticated'], paired
         assert paired['identity'] == BLUEZ_ADDRESS and paired['identityType'] == 'public', paired
-        BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-        served.wait_event('disconnected')
+        BlueZ.disconnects(served)
         served.stop()
         bonds = tool('bonds').events('bond')
         assert [b['identity'] for b in bonds] == [BLUEZ_ADDRESS], bonds
@@ -114,19 +107,14 @@ def test_bluez_pairs_with_serve():
         BlueZ.finds_and_connects()
         assert served.wait_event('encrypted')[0]['bonded'], served.events("encrypted")
         BlueZ.types('menu gatt', 'acquire-notify')
-        uuid = '6b7a0006-9d1c-4f5e-8a2b-3c4d5e6f7081'
-        BlueZ.types(f'select-attribute {uuid}')
-        BlueZ.types('attribute-info', f'UUID: {uuid}')
-        BlueZ.types('read', 'Attempting to read', r'\b5e c2 e7\b')
+        BlueZ.selects('6b7a0006-9d1c-4f5e-8a2b-3c4d5e6f7081')
+        BlueZ.reads('5e c2 e7')
         assert not served.events('paired'), 'a second pairing'
-        BlueZ.types('back')
-        BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-        served.wait_event('disconnected')
+        BlueZ.disconnects(served)
     finally:
         BlueZ.types('back')
-        BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
         served.stop()
-        tool('unpair', BLUEZ_ADDRESS, status=None)
+        forget()
 
 
 def test_pair_with_bluez():
@@ -140,7 +128,7 @@ def test_pair_with_bluez():
         run = tool('gatt', BLUEZ_ADDRESS, 'read', '2A00', transport='user:1')
         assert bytes.fromhex(run.events('value')[0]['value']).decode() == BLUEZ_NAME, run
         # BlueZ forgets its half: the remedy is told.
-        BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
+        BlueZ.forgets()
         wait_until(lambda: the_advertiser(tool('lescan', '--duration', '2', transport='user:1')), 'the advertiser')
     finally:
         tool('unpair', BLUEZ_ADDRESS, status=None)

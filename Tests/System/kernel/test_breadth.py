@@ -6,8 +6,8 @@ import os, re, signal, subprocess
 
 from pytest import mark
 
-from kernel.bluez import BLUEZ_ADDRESS, ECRED, BlueZ, has_agent, paired_with_bluez, said
-from kernel.harness import OUR_ADDRESS, TOOL, Served, btmgmt, has_sets, tool, wait_until
+from kernel.bluez import BLUEZ_ADDRESS, ECRED, BlueZ, forget, has_agent, paired_with_bluez, said
+from kernel.harness import TOOL, Served, btmgmt, has_sets, tool, wait_until
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -24,16 +24,6 @@ def crossed(capture, *opcodes):
         f'enhanced bearers carried {found}: {tool("decode", capture, "--summary").out[-600:]}')
 
 
-def select(uuid):
-    BlueZ.types(f'select-attribute {uuid}')
-    BlueZ.types('attribute-info', f'UUID: {uuid}')
-
-
-def forget():
-    BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
-    tool('unpair', BLUEZ_ADDRESS, status=None)
-
-
 def test_bluez_opens_enhanced_bearers():
     """BlueZ pairs with `serve --eatt`, opens enhanced bearers, and reads over them, is notified and confirms indications"""
     assert os.path.exists(ECRED) and open(ECRED).read().strip() in ('Y', '1'), 'the kernel has no enhanced channels'
@@ -48,15 +38,13 @@ def test_bluez_opens_enhanced_bearers():
         BlueZ.types('yes')
         served.wait_event('paired')
         BlueZ.types('menu gatt', 'acquire-notify')
-        select('6b7a0006-9d1c-4f5e-8a2b-3c4d5e6f7081')
+        BlueZ.selects('6b7a0006-9d1c-4f5e-8a2b-3c4d5e6f7081')
         for _ in range(6):
-            BlueZ.types('read', 'Attempting to read', r'\b5e c2 e7\b')
+            BlueZ.reads('5e c2 e7')
         for uuid, value in ('00002a37-0000-1000-8000-00805f9b34fb', '00 48'), ('6b7a0004-9d1c-4f5e-8a2b-3c4d5e6f7081', '1d 1c'):
-            select(uuid)
+            BlueZ.selects(uuid)
             BlueZ.types('notify on', 'Notify started', rf'(?s)Value:\s+{value}\b.*Value:\s+{value}\b')
-        BlueZ.types('back')
-        BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-        served.wait_event('disconnected')
+        BlueZ.disconnects(served)
     finally:
         BlueZ.types('back')
         served.stop()
@@ -164,4 +152,4 @@ def test_bluez_finds_our_sets():
         process.send_signal(signal.SIGINT)
         process.wait(60)
         for address in sets:
-            BlueZ.types(f'remove {address}', 'has been removed|not available')
+            BlueZ.forgets(address)

@@ -1,14 +1,13 @@
 """GATT caching with BlueZ's daemon: a Database Hash shows each side that it knows the other's attributes."""
 from pytest import mark
 
-from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent, paired_with_bluez
+from kernel.bluez import BLUEZ_ADDRESS, BlueZ, forget, has_agent, paired_with_bluez
 from kernel.harness import OUR_ADDRESS, PROFILE, Served, tool
 
 pytestmark = mark.usefixtures('bluez')
 
 HASH = '2B2A'
 NEW_SERVICE = '6b7a00aa-9d1c-4f5e-8a2b-3c4d5e6f7081'
-DISCONNECTED = 'Successful disconnected|Disconnection successful|Connected: no'
 
 
 def asked(capture, direction):
@@ -20,11 +19,6 @@ def asked(capture, direction):
 def discoveries(requests):
     return [r for r in requests if r[0] in ('Read By Group Type Request', 'Find Information Request')
             or r[0] == 'Read By Type Request' and r[1] in ('2802', '2803')]
-
-
-def forget():
-    BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
-    tool('unpair', BLUEZ_ADDRESS, status=None)
 
 
 def test_bluez_is_discovered_once():
@@ -74,8 +68,7 @@ def test_serve_is_discovered_once_by_bluez():
                 served.wait_event('paired')
             else:
                 served.wait_event('encrypted')
-            BlueZ.types(f'disconnect {OUR_ADDRESS}', DISCONNECTED)
-            served.wait_event('disconnected')
+            BlueZ.disconnects(served)
         finally:
             served.stop()
         return asked(capture, 'received')

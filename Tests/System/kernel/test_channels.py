@@ -1,10 +1,11 @@
 """Enhanced credit-based channels to sockets of the kernel."""
-import ctypes, json, os, socket, struct, subprocess, threading
+import ctypes, os, signal, socket, struct, subprocess
 
 from pytest import mark
 
+from jelling.child import Child
 from kernel.bluez import BLUEZ_ADDRESS, ECRED
-from kernel.harness import AF_BLUETOOTH, TOOL, wait_until
+from kernel.harness import AF_BLUETOOTH, TOOL
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -32,53 +33,36 @@ def mtu(channel, option):
     return struct.unpack('<H', channel.getsockopt(SOL_BLUETOOTH, option, 2))[0]
 
 
-class Piped:
-    """`l2cap connect` on hci1, with its input open, and what it prints."""
-
-    def __init__(self, *options):
-        self.process = subprocess.Popen(
-            [TOOL, '-t', 'user:1', '--json', 'l2cap', 'connect', BLUEZ_ADDRESS, '--psm', str(PSM), *options],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open('/tmp/l2cap.err', 'wb'),
-            env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
-        self.lines = []
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.process.stdout:
-            self.lines.append(json.loads(line))
-
-    def waits_for(self, event, **wanted):
-        wanted['event'] = event
-        wait_until(lambda: any(wanted.items() <= line.items() for line in self.lines) or self.process.poll() is not None,
-                   f'{wanted} in {self.lines}', PATIENCE)
-        assert any(wanted.items() <= line.items() for line in self.lines), (
-            f'it ended with {self.process.returncode}: {self.lines}; {open("/tmp/l2cap.err").read()[-300:]}')
+def waits_for(tool, event, **wanted):
+    wanted['event'] = event
+    tool.wait_for(lambda line: wanted.items() <= line.items(), wanted, PATIENCE)
 
 
 def test_channel_is_reconfigured():
     """The kernel and `l2cap connect --reconfigure` let each other send longer messages on an open channel, and both then do"""
     assert os.path.exists(ECRED) and open(ECRED).read().strip() in ('Y', '1'), 'the kernel has no enhanced channels'
     with listener() as listening:
-        tool = Piped('--enhanced', '--mtu', '100', '--mps', '64', '--reconfigure', '4000,200')
+        tool = Child('l2cap', [TOOL, '-t', 'user:1', '--json', 'l2cap', 'connect', BLUEZ_ADDRESS, '--psm', str(PSM), '--enhanced', '--mtu',
+                               '100', '--mps', '64', '--reconfigure', '4000,200'], '/tmp/l2cap.err',
+                     {**os.environ, 'XDG_STATE_HOME': '/tmp/state'}, stdin=subprocess.PIPE)
         try:
             channel, _ = listening.accept()
             channel.settimeout(PATIENCE)
-            tool.waits_for('channelOpened', receiveMTU=100)
-            tool.waits_for('channelReconfigured', receiveMTU=4000)
+            waits_for(tool, 'channelOpened', receiveMTU=100)
+            waits_for(tool, 'channelReconfigured', receiveMTU=4000)
             assert mtu(channel, BT_SNDMTU) == 4000, f'the kernel sends {mtu(channel, BT_SNDMTU)} octets'
             # On an open channel this is a request of the kernel's.
             channel.setsockopt(SOL_BLUETOOTH, BT_RCVMTU, struct.pack('<H', 3000))
-            tool.waits_for('channelReconfigured', sendMTU=3000, receiveMTU=4000)
+            waits_for(tool, 'channelReconfigured', sendMTU=3000, receiveMTU=4000)
             message = bytes(n % 251 for n in range(4000))
             channel.send(message)
-            tool.waits_for('channelData', value=message.hex())
+            waits_for(tool, 'channelData', value=message.hex())
             tool.process.stdin.write(message[:3000])
             tool.process.stdin.flush()
             came = channel.recv(65536)
             assert came == message[:3000], f'{len(came)} octets came as one message'
             channel.close()
-            tool.waits_for('channelClosed')
+            waits_for(tool, 'channelClosed')
             assert tool.process.wait(PATIENCE) == 0, f'status {tool.process.returncode}'
         finally:
-            tool.process.kill()
-            tool.process.wait()
+            tool.end(signal.SIGKILL)

@@ -4,8 +4,9 @@ import json, os, pathlib, signal, subprocess, types
 
 import pytest
 
+from jelling.measures import state_of
 from kernel.bled import (ADDRESSES, APPS, DISK, GROUPS, LIMIT, RELAY, SOCKET, STATE, Stick, adapters, app, bled, end,
-                        events, install, is_frozen, number, plug, said, scans, sensor, shell, shown, start, stopped, tool, TOOL, unplug,
+                        events, install, is_frozen, number, plug, said, scans, sensor, shell, shown, start, tool, TOOL, unplug,
                         wait_until)
 
 FOLLOWER, DOOR, EDDYSTONE, WISHER = 'org.example.follower', 'org.example.door', 'org.example.eddystone', 'org.example.wisher'
@@ -179,7 +180,7 @@ def test_stopped_without_cgroup():
     wait_until(lambda: scans_for(EDDYSTONE), 'it scans')
     suspend(EDDYSTONE)
     process = shown(EDDYSTONE)['process']
-    wait_until(lambda: stopped(process) == 'T', 'it is stopped')
+    wait_until(lambda: state_of(process) == 'T', 'it is stopped')
 
 
 def test_writes_and_leaves():

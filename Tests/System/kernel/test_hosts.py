@@ -1,13 +1,14 @@
 """Hosts of other makes: each opens an adapter itself, before BlueZ's daemon runs, and is a peripheral for
 `bletool` or a central of `serve`. Their programs are in the folder hosts. What is not installed where the guest is made is skipped
 by name."""
-import contextlib, json, os, pathlib, subprocess, tarfile, threading
+import contextlib, json, os, pathlib, signal, subprocess, tarfile
 
 import pytest
 from pytest import mark, param
 
+from jelling.child import Child
 from kernel.bluez import BLUEZ_ADDRESS
-from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Served, has_sets, is_free, is_up, shell, tool, wait_until
+from kernel.harness import OUR_ADDRESS, OUR_NAME, Served, has_sets, is_free, is_up, running, shell, tool, wait_until
 from kernel.relay import INDEX, Relay
 
 PATIENCE = 240      # seconds, of each answer of a foreign host
@@ -52,7 +53,7 @@ PYBLENO = Host('pybleno', 'hosts.tar', ['python3', 'pybleno_host.py'], 'Bleno', 
 WHAD = Host('WHAD', 'hosts.tar', ['python3', 'whad_host.py'], 'Whad', {'2A37': 'notified', INDICATED: 'indicated'}, '517')
 
 
-class Foreign:
+class Foreign(Child):
     """The program of a foreign host at work, and what it prints."""
 
     def __init__(self, host, role):
@@ -61,55 +62,35 @@ class Foreign:
                 packed.extractall(PACKAGES)
         elif not host.file.endswith('.tar'):
             shell(f'cp {host.file} /tmp; chmod 755 /tmp/{host.file}')
-        self.host, self.role, self.lines = host, role, []
-
-    def __enter__(self):
-        self.relay = contextlib.nullcontext() if self.host.index == 0 else Relay()
+        self.host, self.relay = host, contextlib.nullcontext() if host.index == 0 else Relay()
         self.relay.__enter__()
-        if self.host.index == 0:
+        if host.index == 0:
             wait_until(lambda: is_free(0), 'hci0 free')
             shell('hciconfig hci0 up')      # it shares the adapter with the kernel
-        self.process = subprocess.Popen(
-            [*self.host.command, self.role, str(self.host.index)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=open('/tmp/foreign.err', 'wb'), env={**os.environ, 'PYTHONPATH': PACKAGES})
-        threading.Thread(target=self.read, daemon=True).start()
+        super().__init__(host.make, [*host.command, role, str(host.index)], '/tmp/foreign.err', {**os.environ, 'PYTHONPATH': PACKAGES},
+                         stdin=subprocess.PIPE)
+
+    def __enter__(self):
         return self
 
     def __exit__(self, *_):
         try:
-            self.process.stdin.close()
-            self.process.wait(60)
-        except (OSError, subprocess.TimeoutExpired):
-            pass
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+            self.may_end(60)
+            self.end(signal.SIGKILL)
         finally:
-            self.process.kill()
-            self.process.wait(60)
             shell(f'hciconfig hci{self.host.index} down', False)
             self.relay.__exit__()
-
-    def read(self):
-        for line in self.process.stdout:
-            try:
-                self.lines.append(json.loads(line))
-            except ValueError:
-                pass    # its own notes
 
     def events(self, name, **wanted):
         return [l for l in list(self.lines) if l['event'] == name and wanted.items() <= l.items()]
 
     def trouble(self):
-        with open('/tmp/foreign.err', errors='replace') as file:
-            return f'{self.host.make} said {self.lines[-6:]}; {file.read()[-500:]}'
+        return f'{self.name} said {self.lines[-6:]}; {self.stderr()[-500:]}'
 
     def wait_for(self, name, count=1, **wanted):
-        def come():
-            assert self.process.poll() is None or len(self.events(name, **wanted)) >= count, (
-                f'{self.host.make} ended with {self.process.returncode}: {self.trouble()}')
-            return len(self.events(name, **wanted)) >= count
-        try:
-            wait_until(come, f'{count} × {name} {wanted or ""}', PATIENCE)
-        except AssertionError as error:
-            raise AssertionError(f'{error}; {self.trouble()}') from None
+        super().wait_for(lambda l: {'event': name, **wanted}.items() <= l.items(), f'{name} {wanted or ""}', PATIENCE, count)
         return self.events(name, **wanted)
 
     def asks(self, *words):
@@ -183,17 +164,10 @@ def test_foreign_peripheral_ends(host):
     host.must_be_there()
     with Foreign(host, 'peripheral') as foreign:
         foreign.wait_for('advertising')
-        process = subprocess.Popen(
-            [TOOL, '-t', 'user:1', '--json', 'gatt', BLUEZ_ADDRESS, 'script', script('subscribe 2A37', 'wait --count 1000000')],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
-        try:
+        with running('gatt', BLUEZ_ADDRESS, 'script', script('subscribe 2A37', 'wait --count 1000000')) as process:
             foreign.wait_for('subscribed')
             foreign.asks('disconnect')
             said, _ = process.communicate(timeout=PATIENCE)
-        finally:
-            process.kill()
-            process.wait(60)
         foreign.wait_for('disconnected')
     last = json.loads(said.splitlines()[-1])
     assert process.returncode == 1 and last.get('code') == 'linkLost', f'status {process.returncode}: {last}'
@@ -218,40 +192,35 @@ def expected(profile=PROFILE):
 def test_foreign_central(host):
     """a central of another make finds `serve`, discovers, reads, writes, is notified and indicated; both sides end a link"""
     host.must_be_there()
-    served = Served(profile=PROFILE)
-    try:
-        with Foreign(host, 'central') as foreign:
-            foreign.wait_for('ready')
-            assert foreign.asks('find', OUR_NAME)['address'] == OUR_ADDRESS, 'another address'
-            foreign.asks('connect')
-            served.wait_event('connected')
-            found = foreign.asks('discover')['found']
-            assert not set(expected()) - set(found), f'not found: {set(expected()) - set(found)} in {found}'
-            for uuid, value in (('2A38', '0102'), ('0002', LONG_VALUE.hex()), ('0003', 'aa55')):
-                assert foreign.asks('read', uuid)['value'] == value, f'{uuid}: {foreign.trouble()}'
-            foreign.asks('mtu', host.mtu)
-            assert foreign.asks('read', '0002')['value'] == LONG_VALUE.hex(), foreign.trouble()
-            foreign.asks('write', '0003', '112233')
-            assert foreign.asks('read', '0003')['value'] == '112233', foreign.trouble()
-            foreign.asks('command', '0005', '0badcafe')
-            written = [(of_private(w['uuid']), w['value']) for w in served.wait_event('written', count=2)]
-            assert written == [('0003', '112233'), ('0005', '0badcafe')], written
-            for uuid, value, kind in (('2A37', '0048', 'notifications'), ('0004', '1d1c', 'indications')):
-                foreign.asks('subscribe', uuid)
-                foreign.wait_for('value', count=2, uuid=uuid, value=value)
-                assert served.events('subscribed')[-1][kind], served.events("subscribed")
-                foreign.asks('unsubscribe', uuid)
-            served.wait_event('unsubscribed', count=2)
-            foreign.asks('disconnect')
-            served.wait_event('disconnected')
-            foreign.wait_for('disconnected')
-            foreign.asks('connect')
-            served.wait_event('connected', count=2)
-            served.stop()
-            foreign.wait_for('disconnected', count=2)
-    finally:
-        served.process.kill()
-        served.process.wait(60)
+    with Served(profile=PROFILE) as served, Foreign(host, 'central') as foreign:
+        foreign.wait_for('ready')
+        assert foreign.asks('find', OUR_NAME)['address'] == OUR_ADDRESS, 'another address'
+        foreign.asks('connect')
+        served.wait_event('connected')
+        found = foreign.asks('discover')['found']
+        assert not set(expected()) - set(found), f'not found: {set(expected()) - set(found)} in {found}'
+        for uuid, value in (('2A38', '0102'), ('0002', LONG_VALUE.hex()), ('0003', 'aa55')):
+            assert foreign.asks('read', uuid)['value'] == value, f'{uuid}: {foreign.trouble()}'
+        foreign.asks('mtu', host.mtu)
+        assert foreign.asks('read', '0002')['value'] == LONG_VALUE.hex(), foreign.trouble()
+        foreign.asks('write', '0003', '112233')
+        assert foreign.asks('read', '0003')['value'] == '112233', foreign.trouble()
+        foreign.asks('command', '0005', '0badcafe')
+        written = [(of_private(w['uuid']), w['value']) for w in served.wait_event('written', count=2)]
+        assert written == [('0003', '112233'), ('0005', '0badcafe')], written
+        for uuid, value, kind in (('2A37', '0048', 'notifications'), ('0004', '1d1c', 'indications')):
+            foreign.asks('subscribe', uuid)
+            foreign.wait_for('value', count=2, uuid=uuid, value=value)
+            assert served.events('subscribed')[-1][kind], served.events("subscribed")
+            foreign.asks('unsubscribe', uuid)
+        served.wait_event('unsubscribed', count=2)
+        foreign.asks('disconnect')
+        served.wait_event('disconnected')
+        foreign.wait_for('disconnected')
+        foreign.asks('connect')
+        served.wait_event('connected', count=2)
+        served.stop()
+        foreign.wait_for('disconnected', count=2)
 
 
 # Pairing
@@ -279,20 +248,18 @@ def test_foreign_central_pairs(host):
     """WHAD pairs with `serve`, with Secure Connections and without, and reads behind encryption"""
     host.must_be_there()
     for words, options, secure in ((['pair'], [], True), (['pair', 'legacy'], ['--no-sc'], False)):
-        served = Served(*options, profile=PROFILE)
         try:
-            with Foreign(host, 'central') as foreign:
-                foreign.wait_for('ready')
-                foreign.asks('find', OUR_NAME)
-                foreign.asks('connect')
-                foreign.asks(*words)
-                is_paired(served.wait_event('paired')[0], secure)
-                foreign.asks('discover')
-                assert foreign.asks('read', '0006')['value'] == '5ec2e7', foreign.trouble()
-                foreign.asks('disconnect')
-                served.wait_event('disconnected')
-            served.stop()
+            with Served(*options, profile=PROFILE) as served:
+                with Foreign(host, 'central') as foreign:
+                    foreign.wait_for('ready')
+                    foreign.asks('find', OUR_NAME)
+                    foreign.asks('connect')
+                    foreign.asks(*words)
+                    is_paired(served.wait_event('paired')[0], secure)
+                    foreign.asks('discover')
+                    assert foreign.asks('read', '0006')['value'] == '5ec2e7', foreign.trouble()
+                    foreign.asks('disconnect')
+                    served.wait_event('disconnected')
+                served.stop()
         finally:
-            served.process.kill()
-            served.process.wait(60)
             tool('unpair', BLUEZ_ADDRESS, status=None)

@@ -3,9 +3,9 @@ import os, re
 
 from pytest import mark
 
-from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent, said
+from kernel.bluez import BLUEZ_ADDRESS, BlueZ, forget, has_agent, said
 from jelling.child import Child, Terminal
-from kernel.harness import OUR_ADDRESS, TOOL, Served, tool, wait_until
+from kernel.harness import OUR_ADDRESS, TOOL, Served, wait_until
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -45,11 +45,6 @@ def is_paired(line, want):
     assert (line['identity'], line['identityType']) == (BLUEZ_ADDRESS, 'public'), line
 
 
-def forget():
-    BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
-    tool('unpair', BLUEZ_ADDRESS, status=None)
-
-
 @mark.parametrize('model', MODELS)
 def test_bluez_pairs_with_serve_by(model):
     """BlueZ pairs with `serve` by each model"""
@@ -64,8 +59,7 @@ def test_bluez_pairs_with_serve_by(model):
         answers(asked, before, person, lambda: served.events('comparison'))
         BlueZ.hears(before, 'pair', 'Pairing successful')
         is_paired(served.wait_event('paired')[0], want)
-        BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-        served.wait_event('disconnected')
+        BlueZ.disconnects(served)
     finally:
         served.stop()
         person.close()

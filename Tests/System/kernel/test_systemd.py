@@ -3,7 +3,7 @@ state."""
 import json, os, pathlib, re, signal, subprocess
 
 from kernel import bled as guest_bled
-from kernel.bled import BACKGROUND, HOST, LIMIT, app, events, said, sensor, shell, shown, tool, wait_until
+from kernel.bled import BACKGROUND, LIMIT, app, events, said, sensor, shell, shown, tool, wait_until
 from kernel.systemd import ADDRESSES, UNITS, write
 
 APPS = '/var/lib/jelling/apps.d'
@@ -90,7 +90,7 @@ def test_watchdog():
 
 def actor(name, wish, **manifest):
     """An app that does what `wish` says (jelling/actor.py), as the user of bled."""
-    install(name, user='jelling', command=['/usr/bin/python3', f'{HOST}/actor.py', json.dumps(wish)], **manifest)
+    install(name, wish, user='jelling', **manifest)
     assert control('reload', 'bled') == ''
     wait_until(lambda: tool('app', 'show', name)[0] == 0, 'the manifest is read')
     app('launch', name)
