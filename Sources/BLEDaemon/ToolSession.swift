@@ -243,7 +243,7 @@ public struct ToolSession {
             allowance -= TurnLine.keyPair
             submit(command, number)
         // The protocol does not carry these: they are the daemon's own.
-        case .security(.setSecurity), .security(.restoreBonds), .holdIndications, .stop:
+        case .security(.setSecurity), .security(.restoreBonds), .withholdConfirmations, .stop:
             complete(number, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
     }
@@ -303,7 +303,7 @@ public struct ToolSession {
             welcome.bonds = bonds.compactMap { known($0) }
             welcome.revision = BledProtocol.revision
             welcome.acceptsEnhancedBearers = settings.acceptsEnhancedBearers
-            welcome.tellsAddressResolution = settings.tellsAddressResolution
+            welcome.reportsAddressResolution = settings.reportsAddressResolution
             send(.welcome(welcome))
         case .open: pass(.ready(information))
         case .greeting, .ended, .handedOver: break

@@ -266,7 +266,7 @@ final class DaemonRunner: EngineRunner {
         if let bearers = configuration.enhancedBearers, bearers.opened == 0, !welcome.acceptsEnhancedBearers {
             return "it does not accept enhanced bearers (EATT): \(Self.remedy("enhancedBearers"))"
         }
-        if configuration.tellsAddressResolution, !welcome.tellsAddressResolution {
+        if configuration.reportsAddressResolution, !welcome.reportsAddressResolution {
             return "it does not offer Central Address Resolution: \(Self.remedy("addressResolution"))"
         }
         return nil

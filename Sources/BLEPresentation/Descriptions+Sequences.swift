@@ -18,7 +18,7 @@ extension AdvertisingSet: CustomStringConvertible {
     public var description: String { "advertising set" }
 }
 
-extension Train: CustomStringConvertible {
+extension PeriodicSync: CustomStringConvertible {
     public var description: String { droppedCount == 0 ? "train" : "train, \(droppedCount) events dropped" }
 }
 

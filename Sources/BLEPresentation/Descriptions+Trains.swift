@@ -24,7 +24,7 @@ extension SlotResponse: CustomStringConvertible {
     }
 }
 
-extension TrainEvent: CustomStringConvertible {
+extension PeriodicSyncEvent: CustomStringConvertible {
     public var description: String {
         switch self {
         case .synchronized(let train): "synchronized with \(train)"
@@ -34,7 +34,7 @@ extension TrainEvent: CustomStringConvertible {
     }
 }
 
-extension TrainInformation: CustomStringConvertible {
+extension PeriodicSyncInformation: CustomStringConvertible {
     /// Such as `train 1 of C0:11:22:33:44:55/random on LE 1M, interval 100.0 ms, 4 subevents`.
     public var description: String {
         "\(name(advertiser, identifier)) on \(phy), interval \(interval.milliseconds) ms"
@@ -42,7 +42,7 @@ extension TrainInformation: CustomStringConvertible {
     }
 }
 
-extension TrainReport: CustomStringConvertible {
+extension PeriodicSyncReport: CustomStringConvertible {
     /// Such as `train 1 of C0:11:22:33:44:55/random, event 7, subevent 2: 12 octets at -60 dBm`.
     public var description: String {
         name(advertiser, identifier) + (event.map { ", event \($0)" } ?? "")
@@ -50,7 +50,7 @@ extension TrainReport: CustomStringConvertible {
     }
 }
 
-extension TrainResponse: CustomStringConvertible {
+extension PeriodicResponse: CustomStringConvertible {
     /// Such as `response to event 7, subevent 2, in subevent 2, slot 3: 12 octets`.
     public var description: String {
         "response to event \(event), subevent \(subevent), in subevent \(responseSubevent), slot \(slot): "
@@ -66,7 +66,7 @@ extension SubeventData: CustomStringConvertible {
     }
 }
 
-extension TrainSubevents: CustomStringConvertible {
+extension PeriodicSubevents: CustomStringConvertible {
     /// Such as `4 subevents with 8 response slots each`.
     public var description: String {
         counted(Int(count), "subevent")
@@ -74,7 +74,7 @@ extension TrainSubevents: CustomStringConvertible {
     }
 }
 
-extension PeriodicTrain: CustomStringConvertible {
+extension PeriodicAdvertising: CustomStringConvertible {
     /// Such as `train with interval 100.0 ms, 12 octets`.
     public var description: String {
         "train with interval \(interval.milliseconds) ms, " + (subevents.map { "\($0)" } ?? octets(data, false))

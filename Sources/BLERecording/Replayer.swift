@@ -53,7 +53,7 @@ public enum Replayer {
             if case .packet = input { outcome.packetCount += 1 }
             host.apply(input, at: now)
             // The answers are in the recording.
-            while host.nextToolboxQuestion() != nil {}
+            while host.nextCryptoRequest() != nil {}
             var packets: [[UInt8]] = []
             host.drainPackets { packets.append($0.copied()) }
             while host.nextEvent() != nil {}

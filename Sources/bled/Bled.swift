@@ -291,9 +291,9 @@ struct Bled: ParsableCommand {
         let log = process.output.logger(of: count == 0 ? nil : choice.name)
         let warn: @Sendable (String) -> Void = { log.warning("\($0)") }
         var engine = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
-        engine.toolbox = CryptoToolbox()
+        engine.toolbox = SwiftCryptoProvider()
         if settings.enhancedBearers { engine.enhancedBearers = EnhancedBearerSettings() }
-        engine.tellsAddressResolution = settings.addressResolution
+        engine.reportsAddressResolution = settings.addressResolution
         engine.keepsSharedAdvertisement = true
         engine.timing.allowsSubrating = true
         var journalPath: String?

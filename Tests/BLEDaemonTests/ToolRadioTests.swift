@@ -61,8 +61,8 @@ struct ToolRadioTests {
         let link = LinkID(handle: ConnectionHandle(rawValue: 1), generation: 0)
         let (set, none) = (AdvertisingSetRequest(data: []), OperationID(rawValue: 0))
         let change = stage.request(.radio(.changeAdvertisingSet(OperationID(rawValue: 99), set)))
-        let transfer = stage.request(.radio(.transferTrain(none, to: link, serviceData: 0)))
-        let receive = stage.request(.radio(.receiveTrains(link, .init())))
+        let transfer = stage.request(.radio(.transferPeriodicSync(none, to: link, serviceData: 0)))
+        let receive = stage.request(.radio(.receivePeriodicSyncs(link, .init())))
         let procedure = stage.request(.link(link, .procedure(.readPHY)))
         #expect(stage.failures[change] == .cancelled)
         for number in [transfer, receive, procedure] { #expect(stage.failures[number] == .notConnected) }
@@ -84,13 +84,14 @@ struct ToolRadioTests {
     func trains() throws {
         var stage = ToolStage()
         let address = DeviceAddress(value: 0xC0DE_0000_0001, kind: .random)
-        let advertiser = TrainRequest.Advertiser(address: address, identifier: 3)
-        let long = stage.request(.radio(.followTrain(TrainRequest(Array(repeating: advertiser, count: 17)))))
+        let advertiser = PeriodicSyncRequest.Advertiser(address: address, identifier: 3)
+        let long = stage.request(
+            .radio(.followPeriodicAdvertising(PeriodicSyncRequest(Array(repeating: advertiser, count: 17)))))
         #expect(stage.failures[long] == .limitReached)
-        for _ in 0..<10 { stage.request(.radio(.followTrain(TrainRequest([advertiser])))) }
+        for _ in 0..<10 { stage.request(.radio(.followPeriodicAdvertising(PeriodicSyncRequest([advertiser])))) }
         #expect(stage.submitted.count == 8 && stage.failures.count == 3)
-        let report = TrainEvent.report(
-            TrainReport(
+        let report = PeriodicSyncEvent.report(
+            PeriodicSyncReport(
                 advertiser: address, identifier: 3, data: [1, 2, 3], isTruncated: false, rssi: -40, txPower: nil,
                 time: .zero))
         let operation = OperationID(rawValue: 1002)
@@ -134,8 +135,8 @@ struct ToolRadioTests {
         (set.primaryPHY, set.secondaryPHY) = (.leCoded, .leCoded)
         (set.address, set.identifier, set.transmitPower, set.maximumEvents) = (address, 5, -7, 9)
         (set.duration, set.resumesAfterConnection) = (.seconds(3), false)
-        set.train = PeriodicTrain(data: [1, 2], interval: .milliseconds(200))
-        var train = TrainRequest([.init(address: address, identifier: 5)])
+        set.train = PeriodicAdvertising(data: [1, 2], interval: .milliseconds(200))
+        var train = PeriodicSyncRequest([.init(address: address, identifier: 5)])
         train.options.skip = 3
         (train.scansCodedPHY, train.resumesAfterLoss) = (true, false)
         var connect = ConnectRequest(peer: address)
@@ -156,8 +157,9 @@ struct ToolRadioTests {
         ]
         var commands: [HostCommand] = [
             .radio(.advertiseSet(set)), .radio(.changeAdvertisingSet(OperationID(rawValue: 4), set)),
-            .radio(.followTrain(train)), .radio(.receiveTrains(link, train.options)), .radio(.connect(connect)),
-            .radio(.transferTrain(OperationID(rawValue: 4), to: link, serviceData: 7)), .radio(.scan(scan)),
+            .radio(.followPeriodicAdvertising(train)), .radio(.receivePeriodicSyncs(link, train.options)),
+            .radio(.connect(connect)),
+            .radio(.transferPeriodicSync(OperationID(rawValue: 4), to: link, serviceData: 7)), .radio(.scan(scan)),
             .radio(.classifyChannels(.all)),
             .sendHCICommand(opcode: HCIOpcode(rawValue: 0x1001), parameters: [1, 2]),
         ]

@@ -14,14 +14,14 @@ struct ToolSubeventTests {
 
     private static var set: AdvertisingSetRequest {
         var set = AdvertisingSetRequest(data: [2, 1, 6])
-        set.train = PeriodicTrain(data: [], interval: .milliseconds(500))
-        set.train?.subevents = TrainSubevents(
+        set.train = PeriodicAdvertising(data: [], interval: .milliseconds(500))
+        set.train?.subevents = PeriodicSubevents(
             count: 128, interval: 6, responseSlotDelay: 3, responseSlotSpacing: 2, responseSlotCount: 7)
         return set
     }
 
-    private static var follow: TrainRequest {
-        var train = TrainRequest([.init(address: advertiser, identifier: 5)])
+    private static var follow: PeriodicSyncRequest {
+        var train = PeriodicSyncRequest([.init(address: advertiser, identifier: 5)])
         train.options.subevents = [0, 127]
         return train
     }
@@ -31,9 +31,9 @@ struct ToolSubeventTests {
         let operation = OperationID(rawValue: 4)
         let commands: [HostCommand] = [
             .radio(.advertiseSet(Self.set)), .radio(.changeAdvertisingSet(operation, Self.set)),
-            .radio(.followTrain(Self.follow)),
+            .radio(.followPeriodicAdvertising(Self.follow)),
             .radio(
-                .receiveTrains(
+                .receivePeriodicSyncs(
                     LinkID(handle: ConnectionHandle(rawValue: 64), generation: 3), Self.follow.options)),
             .radio(
                 .sendSubevents(
@@ -42,8 +42,8 @@ struct ToolSubeventTests {
                         SubeventData(subevent: 0, data: []),
                     ], of: operation)),
             .radio(
-                .respondInTrain(
-                    TrainResponse(toEvent: 0xFFFF, subevent: 1, in: 2, slot: 255, data: [9]), in: operation)),
+                .respondInPeriodicAdvertising(
+                    PeriodicResponse(toEvent: 0xFFFF, subevent: 1, in: 2, slot: 255, data: [9]), in: operation)),
         ]
         for command in commands {
             let message = FromClient.request(1, command)
@@ -58,13 +58,13 @@ struct ToolSubeventTests {
             let message = FromDaemon.advertisingSet(operation, event, dropped: 7)
             #expect(try FromDaemon(octets: message.encoded()[...]) == message)
         }
-        var report = TrainReport(
+        var report = PeriodicSyncReport(
             advertiser: Self.advertiser, identifier: 5, data: [1], isTruncated: false, rssi: -40, txPower: nil,
             event: 7, subevent: 3, time: .zero)
-        let found = TrainInformation(
+        let found = PeriodicSyncInformation(
             advertiser: Self.advertiser, identifier: 5, phy: .le1M, interval: .milliseconds(500), serviceData: nil,
-            subevents: TrainSubevents(count: 2, interval: 9, responseSlotDelay: 1, responseSlotSpacing: 2))
-        var events: [TrainEvent] = [.synchronized(found), .report(report)]
+            subevents: PeriodicSubevents(count: 2, interval: 9, responseSlotDelay: 1, responseSlotSpacing: 2))
+        var events: [PeriodicSyncEvent] = [.synchronized(found), .report(report)]
         (report.event, report.subevent) = (0, 0)
         events.append(.report(report))
         for event in events {
@@ -82,7 +82,9 @@ struct ToolSubeventTests {
             .radio(.sendSubevents([.init(subevent: 0, data: [1])], of: .init(rawValue: set)))
         }
         func response(_ train: UInt64) -> HostCommand {
-            .radio(.respondInTrain(.init(toEvent: 1, subevent: 0, slot: 0, data: [1]), in: .init(rawValue: train)))
+            .radio(
+                .respondInPeriodicAdvertising(
+                    .init(toEvent: 1, subevent: 0, slot: 0, data: [1]), in: .init(rawValue: train)))
         }
         let scan = stage.request(.radio(.scan(ScanRequest(isActive: true))))
         for target in [scan, 99, 0] {
@@ -91,7 +93,7 @@ struct ToolSubeventTests {
             #expect(stage.failures[sent] == Self.fault && stage.failures[answered] == Self.fault)
         }
         let set = stage.request(.radio(.advertiseSet(Self.set)))
-        let train = stage.request(.radio(.followTrain(Self.follow)))
+        let train = stage.request(.radio(.followPeriodicAdvertising(Self.follow)))
         stage.request(data(set))
         stage.request(response(train))
         // Neither is for the other kind.
@@ -101,7 +103,9 @@ struct ToolSubeventTests {
         #expect(
             stage.submitted.suffix(2) == [
                 .radio(.sendSubevents([.init(subevent: 0, data: [1])], of: engine(set))),
-                .radio(.respondInTrain(.init(toEvent: 1, subevent: 0, slot: 0, data: [1]), in: engine(train))),
+                .radio(
+                    .respondInPeriodicAdvertising(.init(toEvent: 1, subevent: 0, slot: 0, data: [1]), in: engine(train))
+                ),
             ])
         // Once the set has ended, it is nobody's.
         stage.session.hear(.completed(engine(set), .success(.done)), waiting: 0)

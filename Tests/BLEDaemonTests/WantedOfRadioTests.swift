@@ -24,13 +24,16 @@ struct WantedOfRadioTests {
         let data = [UInt8](repeating: 0, count: 1650)
         var set = AdvertisingSetRequest(data: data)
         set.scanResponse = data
-        set.train = PeriodicTrain(data: data)
+        set.train = PeriodicAdvertising(data: data)
         guard case .advertiseSet(let shortSet) = DaemonStatus.Wanted.Work.advertiseSet(set).shortened else {
             return #expect(Bool(false))
         }
         #expect([shortSet.data.count, shortSet.scanResponse.count, shortSet.train?.data.count] == [64, 64, 64])
-        let train = TrainRequest(Array(repeating: .init(address: address, identifier: 0), count: 255))
-        guard case .followTrain(let shortTrain) = DaemonStatus.Wanted.Work.followTrain(train).shortened else {
+        let train = PeriodicSyncRequest(Array(repeating: .init(address: address, identifier: 0), count: 255))
+        guard
+            case .followPeriodicAdvertising(let shortTrain) = DaemonStatus.Wanted.Work.followPeriodicAdvertising(train)
+                .shortened
+        else {
             return #expect(Bool(false))
         }
         #expect(shortTrain.advertisers.count == 16)

@@ -13,7 +13,7 @@ struct Bench {
 
     init(_ configuration: GatewayConfiguration = GatewayConfiguration(name: "g")) {
         gateway = Gateway(configuration: configuration) { key, block in
-            guard case .octets(let octets) = CryptoToolbox().answer(.encrypt(key: key, block: block)) else {
+            guard case .octets(let octets) = SwiftCryptoProvider().answer(.encrypt(key: key, block: block)) else {
                 return nil
             }
             return octets

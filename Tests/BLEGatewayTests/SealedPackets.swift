@@ -32,7 +32,9 @@ struct SealedPackets {
     private static func exclusiveOr(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] { zip(a, b).map { $0 ^ $1 } }
 
     private static func encrypt(_ block: [UInt8], _ key: [UInt8]) -> [UInt8] {
-        guard case .octets(let octets) = CryptoToolbox().answer(.encrypt(key: key, block: block)) else { return [] }
+        guard case .octets(let octets) = SwiftCryptoProvider().answer(.encrypt(key: key, block: block)) else {
+            return []
+        }
         return octets
     }
 }

@@ -15,7 +15,7 @@ struct ConvergenceTests {
         var host = Host(configuration: reader.configuration)
         while let (input, now) = try reader.nextInput() {
             host.apply(input, at: now)
-            while host.nextToolboxQuestion() != nil {}
+            while host.nextCryptoRequest() != nil {}
             while host.nextEvent() != nil {}
             var packets: [[UInt8]] = []
             host.drainPackets { packets.append($0.copied()) }

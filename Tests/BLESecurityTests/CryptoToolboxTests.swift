@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The toolbox of swift-crypto")
 struct CryptoToolboxTests {
-    let toolbox = CryptoToolbox()
+    let toolbox = SwiftCryptoProvider()
 
     @Test("e is one block of AES-128 (FIPS 197, C.1)")
     func encrypt() {
@@ -95,7 +95,7 @@ struct CryptoToolboxTests {
 
     @Test("requests of a wrong length are refused, and never trap")
     func wrongLengths() {
-        let requests: [ToolboxRequest] = [
+        let requests: [CryptoRequest] = [
             .random(count: -1), .random(count: .max), .encrypt(key: [], block: []),
             .encrypt(key: Array(repeating: 0, count: 32), block: Array(repeating: 0, count: 16)),
             .encrypt(key: Array(repeating: 0, count: 16), block: Array(repeating: 0, count: 17)),

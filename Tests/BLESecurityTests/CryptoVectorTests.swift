@@ -53,7 +53,7 @@ struct CryptoVectorTests {
         (try? vectors.get())?.filter { functions.contains($0.function) } ?? []
     }
 
-    let toolbox = CryptoToolbox()
+    let toolbox = SwiftCryptoProvider()
 
     @Test("the file can be read", .enabled(if: isPresent, absence))
     func readable() throws {
@@ -66,16 +66,16 @@ struct CryptoVectorTests {
     func symmetric(vector: Vector) {
         switch vector.function {
         case "aes_cmac":
-            let request = ToolboxRequest.authenticationCode(key: vector.input("k"), message: vector.input("m"))
+            let request = CryptoRequest.authenticationCode(key: vector.input("k"), message: vector.input("m"))
             #expect(toolbox.answer(request) == .octets(vector.output("mac")))
         case "e":
-            let request = ToolboxRequest.encrypt(key: vector.input("key"), block: vector.input("plaintext"))
+            let request = CryptoRequest.encrypt(key: vector.input("key"), block: vector.input("plaintext"))
             #expect(toolbox.answer(request) == .octets(vector.output("ciphertext")))
         case "le_session_key":
-            let request = ToolboxRequest.encrypt(key: vector.input("ltk"), block: vector.input("skd"))
+            let request = CryptoRequest.encrypt(key: vector.input("ltk"), block: vector.input("skd"))
             #expect(toolbox.answer(request) == .octets(vector.output("session_key")))
         default:
-            let request = ToolboxRequest.authenticationCode(
+            let request = CryptoRequest.authenticationCode(
                 key: Array(repeating: 0, count: 16), message: vector.input("m_wire_order"))
             // Whatever the field's name says, the octets stand as the cipher gives them (Core 5.4, Vol 3, Part G,
             // 7.3.1).
@@ -92,13 +92,13 @@ struct CryptoVectorTests {
             for (own, peer) in [("a", "b"), ("b", "a")] {
                 let key = try #require(
                     P256PublicKey(x: vector.input("public_\(peer)_x"), y: vector.input("public_\(peer)_y")))
-                let request = ToolboxRequest.sharedSecret(
+                let request = CryptoRequest.sharedSecret(
                     privateKey: vector.input("private_\(own)"), peerPublicKey: key)
                 #expect(toolbox.answer(request) == .octets(vector.output("dhkey")))
             }
         case "p256_ecdh_own_public":
             let key = try #require(P256PublicKey(x: vector.input("public_x"), y: vector.input("public_y")))
-            let request = ToolboxRequest.sharedSecret(privateKey: vector.input("private"), peerPublicKey: key)
+            let request = CryptoRequest.sharedSecret(privateKey: vector.input("private"), peerPublicKey: key)
             #expect(toolbox.answer(request) == .octets(vector.output("dhkey")))
         case "smp_debug_keypair":
             // The two keys belong together when both ways to a secret with another pair lead to the same.
@@ -117,7 +117,7 @@ struct CryptoVectorTests {
             #expect(here == there)
         default:
             let key = try #require(P256PublicKey(x: vector.input("public_x"), y: vector.input("public_y")))
-            let request = ToolboxRequest.sharedSecret(privateKey: Sample.privateA, peerPublicKey: key)
+            let request = CryptoRequest.sharedSecret(privateKey: Sample.privateA, peerPublicKey: key)
             let isValid = vector.outputs["valid"]?.flag ?? false
             #expect((toolbox.answer(request) != .failure(.invalidPublicKey)) == isValid)
         }

@@ -33,7 +33,7 @@ struct SensorReportTests {
 
     static func keys(_ hex: String) -> SensorKeys {
         var keys = SensorKeys { key, block in
-            guard case .octets(let octets) = CryptoToolbox().answer(.encrypt(key: key, block: block)) else {
+            guard case .octets(let octets) = SwiftCryptoProvider().answer(.encrypt(key: key, block: block)) else {
                 return nil
             }
             return octets

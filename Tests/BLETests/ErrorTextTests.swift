@@ -112,9 +112,9 @@ struct ErrorTextTests {
                 AdvertisingSetEvent.response(SlotResponse(subevent: 2, slot: 3, data: octets, rssi: -60)),
                 "subevent 2, slot 3: 2 octets at -60 dBm"
             ),
-            (TrainEvent.lost(advertiser: peer, identifier: 1), "train 1 of C0:11:22:33:44:55/random is lost"),
+            (PeriodicSyncEvent.lost(advertiser: peer, identifier: 1), "train 1 of C0:11:22:33:44:55/random is lost"),
             (
-                TrainReport(
+                PeriodicSyncReport(
                     advertiser: peer, identifier: 1, data: octets, isTruncated: true, rssi: -60, txPower: nil, event: 7,
                     time: .zero), "train 1 of C0:11:22:33:44:55/random, event 7: 2 octets (cut short) at -60 dBm"
             ),

@@ -28,7 +28,7 @@ import Testing
     private static var configuration: AdapterConfiguration {
         var configuration = AdapterConfiguration(ownAddress: .public)
         configuration.security = security
-        configuration.toolbox = NoToolbox()
+        configuration.toolbox = NoCryptoProvider()
         return configuration
     }
 
@@ -44,8 +44,8 @@ import Testing
             local: LocalOutOfBandData(random: key, confirm: key, privateKey: octets, publicKey: .zero))
     }
 
-    private struct NoToolbox: SecurityToolbox {
-        func answer(_ request: ToolboxRequest) -> ToolboxResult { .failure(.unavailable) }
+    private struct NoCryptoProvider: CryptoProvider {
+        func answer(_ request: CryptoRequest) -> CryptoResult { .failure(.unavailable) }
     }
 
     static let values: [any Sendable] = [
@@ -58,10 +58,10 @@ import Testing
         SecurityCommand.pair(link, options), SecurityCommand.setSecurity(security),
         SecurityCommand.restoreBonds([bond]), SecurityCommand.setOutOfBandData(bond.identity, outOfBand),
         HostCommand.security(.pair(link, options)), HostCommand.security(.setSecurity(security)),
-        ToolboxRequest.encrypt(key: octets, block: octets), ToolboxResult.octets(octets),
-        ToolboxRequest.authenticationCode(key: octets, message: octets),
-        ToolboxRequest.sharedSecret(privateKey: octets, peerPublicKey: .zero),
-        ToolboxResult.keyPair(privateKey: octets, publicKey: .zero),
+        CryptoRequest.encrypt(key: octets, block: octets), CryptoResult.octets(octets),
+        CryptoRequest.authenticationCode(key: octets, message: octets),
+        CryptoRequest.sharedSecret(privateKey: octets, peerPublicKey: .zero),
+        CryptoResult.keyPair(privateKey: octets, publicKey: .zero),
         SMPPacket.encryptionInformation(key), SMPPacket.identityInformation(key), SMPPacket.signingInformation(key),
         LEEnableEncryption(
             connectionHandle: ConnectionHandle(rawValue: 1), randomNumber: 0, encryptedDiversifier: 0, longTermKey: key),

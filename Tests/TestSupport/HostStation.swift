@@ -13,7 +13,7 @@ public final class HostStation: Station {
     /// All since the beginning, or since `forget`.
     public private(set) var events: [HostEvent] = []
     /// Answers the engine's questions; `nil`: they stay open.
-    public var toolbox: (any SecurityToolbox)? = CryptoToolbox()
+    public var toolbox: (any CryptoProvider)? = SwiftCryptoProvider()
     /// What the station's user does about an event, at once.
     public var react: (HostEvent) -> HostCommand? = { _ in nil }
     /// What becomes of an H4 packet that the station sends; `nil`: it is lost.
@@ -136,8 +136,8 @@ public final class HostStation: Station {
 
     public var nextDeadline: Instant? { host.nextDeadline }
 
-    public func nextAnswer() -> (question: UInt64, result: ToolboxResult)? {
-        guard let toolbox, let question = host.nextToolboxQuestion() else { return nil }
+    public func nextAnswer() -> (question: UInt64, result: CryptoResult)? {
+        guard let toolbox, let question = host.nextCryptoRequest() else { return nil }
         return (question.id, toolbox.answer(question.request))
     }
 

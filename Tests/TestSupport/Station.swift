@@ -11,7 +11,7 @@ public protocol Station: AnyObject {
     func take(_ input: HostInput, at now: Instant)
 
     /// The oldest of the engine's questions that the station answers, with the answer.
-    func nextAnswer() -> (question: UInt64, result: ToolboxResult)?
+    func nextAnswer() -> (question: UInt64, result: CryptoResult)?
 
     /// The H4 packets for the controller, in order.
     func takePackets() -> [[UInt8]]

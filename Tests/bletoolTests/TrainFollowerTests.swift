@@ -7,18 +7,18 @@ import Testing
 @Suite("What sync makes of a train")
 struct TrainFollowerTests {
     private static let clock = DeviceAddress(value: 0xC0DE_0000_0071, kind: .random)
-    private static let lost = TrainEvent.lost(advertiser: clock, identifier: 7)
+    private static let lost = PeriodicSyncEvent.lost(advertiser: clock, identifier: 7)
 
-    private func found(subevents: TrainSubevents? = nil) -> TrainEvent {
+    private func found(subevents: PeriodicSubevents? = nil) -> PeriodicSyncEvent {
         .synchronized(
-            TrainInformation(
+            PeriodicSyncInformation(
                 advertiser: Self.clock, identifier: 7, phy: .le1M, interval: .milliseconds(100), serviceData: nil,
                 subevents: subevents))
     }
 
-    private func report(_ data: UInt8, subevent: UInt8? = nil) -> TrainEvent {
+    private func report(_ data: UInt8, subevent: UInt8? = nil) -> PeriodicSyncEvent {
         .report(
-            TrainReport(
+            PeriodicSyncReport(
                 advertiser: Self.clock, identifier: 7, data: [data], isTruncated: false, rssi: -50, txPower: nil,
                 event: subevent == nil ? nil : 9, subevent: subevent, time: .zero))
     }
@@ -61,7 +61,7 @@ struct TrainFollowerTests {
     func responses() async throws {
         let kept = try KeptConsole()
         let failures = Mutex<[BLEError]>([.queueFull, .controllerLost, .queueFull, .controllerLost])
-        let sent = Mutex<[TrainResponse]>([])
+        let sent = Mutex<[PeriodicResponse]>([])
         let slot = try SlotArgument("3=0A")
         let responder = TrainFollower.Responder(slot: slot) { response in
             sent.withLock { $0.append(response) }
@@ -69,12 +69,12 @@ struct TrainFollowerTests {
         }
         var follower = TrainFollower(kept.console, printsOnlyChanges: false, responder: responder)
         // Without subevents, and with subevents that have no slots for responses.
-        let withoutSlots = found(subevents: TrainSubevents(count: 2))
+        let withoutSlots = found(subevents: PeriodicSubevents(count: 2))
         for event in [found(), report(1), Self.lost, withoutSlots, report(1, subevent: 1), Self.lost] {
             try await follower.handle(event)
         }
         #expect(sent.withLock { $0.isEmpty })
-        let subevents = TrainSubevents(count: 2, responseSlotDelay: 2, responseSlotSpacing: 4)
+        let subevents = PeriodicSubevents(count: 2, responseSlotDelay: 2, responseSlotSpacing: 4)
         try await follower.handle(found(subevents: subevents))
         for data: UInt8 in 0..<6 { try await follower.handle(report(data, subevent: 1)) }
         let responses = sent.withLock { $0 }

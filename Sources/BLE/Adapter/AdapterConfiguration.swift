@@ -29,7 +29,7 @@ public struct AdapterConfiguration: Sendable {
     /// How names and services are packed into advertising data.
     public var advertising = AdvertisingPackerSettings()
     /// Performs the cryptography; without a toolbox there is no pairing, no private address and no database hash.
-    public var toolbox: (any SecurityToolbox)?
+    public var toolbox: (any CryptoProvider)?
     /// How links are made secure. `identityResolvingKey` always comes from the bond store; the value here is ignored.
     public var security = SecuritySettings()
     /// Enhanced attribute bearers (EATT); `nil`: none are offered, accepted or opened. Links need encryption for them.
@@ -37,7 +37,7 @@ public struct AdapterConfiguration: Sendable {
     /// Whether the Generic Access service has Central Address Resolution (2AA6): bonded peripherals may then direct
     /// their advertising to a private address of this device. Off by default, because the handles of services are
     /// others with it.
-    public var tellsAddressResolution = false
+    public var reportsAddressResolution = false
     /// Whether one of several advertising sets of the controller is kept for `advertise(_:)`.
     @_spi(HostRunner) public var keepsSharedAdvertisement = false
     /// Whether to use the controller's resolving list, if it has one. Otherwise the host resolves private addresses.
@@ -103,11 +103,11 @@ public struct AdapterConfiguration: Sendable {
         if case .rawChannel = address { isShared = true }
         var configuration = HostConfiguration(
             ownership: isShared ? .shared : .exclusive, ownAddress: own, timing: timing, limits: limits,
-            deviceName: deviceName, advertising: advertising, hasToolbox: toolbox != nil,
+            deviceName: deviceName, advertising: advertising, hasCryptoProvider: toolbox != nil,
             security: security)
         configuration.usesControllerResolution = usesControllerResolution
         configuration.enhancedBearers = enhancedBearers
-        configuration.tellsAddressResolution = tellsAddressResolution
+        configuration.reportsAddressResolution = reportsAddressResolution
         configuration.keepsSharedAdvertisement = keepsSharedAdvertisement
         return configuration
     }

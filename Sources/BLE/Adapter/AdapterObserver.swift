@@ -33,7 +33,7 @@ extension AdapterOperation {
             case .radio(.scan): .scan
             case .radio(.connect): .connect
             case .radio(.advertise), .radio(.advertiseSet): .advertise
-            case .radio(.followTrain): .scan
+            case .radio(.followPeriodicAdvertising): .scan
             case .radio: .radio
             case .link(_, .gatt): .gatt
             case .link(_, .disconnect): .disconnect
@@ -42,7 +42,7 @@ extension AdapterOperation {
             case .server: .serve
             case .security: .secure
             case .sendHCICommand: .hci
-            case .cancel, .holdIndications, .stop: .stop
+            case .cancel, .withholdConfirmations, .stop: .stop
             }
     }
 }

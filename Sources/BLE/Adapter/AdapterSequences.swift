@@ -4,7 +4,7 @@ import BLEHost
 struct AdapterSequences {
     var scans: [OperationID: Scan.Source] = [:]
     var sets: [OperationID: BoundedStream<AdvertisingSetEvent>.Source] = [:]
-    var trains: [OperationID: BoundedStream<TrainEvent>.Source] = [:]
+    var trains: [OperationID: BoundedStream<PeriodicSyncEvent>.Source] = [:]
 
     /// An operation has ended.
     /// - Returns: whether it had a sequence.

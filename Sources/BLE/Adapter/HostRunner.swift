@@ -216,7 +216,7 @@ public final class HostRunner {
         let transport = transport
         let configuration = configuration
         let now = now
-        answerToolboxQuestions()
+        answerCryptoRequests()
         host.drainPackets { packet in
             configuration.tap?.observe(
                 packet, direction: .hostToController, unixMicroseconds: EventLoop.unixMicroseconds)
@@ -225,8 +225,8 @@ public final class HostRunner {
         }
     }
 
-    private func answerToolboxQuestions() {
-        while let question = host.nextToolboxQuestion() {
+    private func answerCryptoRequests() {
+        while let question = host.nextCryptoRequest() {
             let result = configuration.toolbox?.answer(question.request) ?? .failure(.unavailable)
             let now = now
             configuration.recorder?.observe(.toolbox(question.id, result), at: now)

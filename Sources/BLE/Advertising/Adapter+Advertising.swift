@@ -19,19 +19,23 @@ extension Adapter {
     /// Follows periodic advertising. The controller scans until it has found it.
     /// - Returns: the train; the controller may still refuse it, which the sequence throws.
     /// - Throws: `BLEError` if the adapter is lost.
-    public func follow(_ request: TrainRequest) throws -> Train { try follow(.radio(.followTrain(request))) }
+    public func follow(_ request: PeriodicSyncRequest) throws -> PeriodicSync {
+        try follow(.radio(.followPeriodicAdvertising(request)))
+    }
 
     /// Follows the trains that the peer of a link transfers, also after the end of the link.
     /// - Throws: `BLEError` if the adapter is lost.
-    public func receiveTrains(on link: LinkID, _ options: TrainOptions = TrainOptions()) throws -> Train {
-        try follow(.radio(.receiveTrains(link, options)))
+    public func receivePeriodicSyncs(
+        on link: LinkID, _ options: PeriodicSyncSettings = PeriodicSyncSettings()
+    ) throws -> PeriodicSync {
+        try follow(.radio(.receivePeriodicSyncs(link, options)))
     }
 
-    private func follow(_ command: HostCommand) throws -> Train {
+    private func follow(_ command: HostCommand) throws -> PeriodicSync {
         let dropped = DropCounter()
-        let (stream, source) = BoundedStream<TrainEvent>.make(capacity: Train.capacity, dropped: dropped)
+        let (stream, source) = BoundedStream<PeriodicSyncEvent>.make(capacity: PeriodicSync.capacity, dropped: dropped)
         let operation = try begin(command, source) { $0.trains[$1] = source }
-        return Train(adapter: self, operation: operation, stream: stream, dropped: dropped)
+        return PeriodicSync(adapter: self, operation: operation, stream: stream, dropped: dropped)
     }
 
     /// Starts an operation that ends with its sequence.
@@ -59,7 +63,7 @@ extension Adapter {
         sequences.sets[operation]?.yield(event, octets: 32 + octets)
     }
 
-    func handle(_ event: TrainEvent, of operation: OperationID) {
+    func handle(_ event: PeriodicSyncEvent, of operation: OperationID) {
         let octets = if case .report(let report) = event { report.data.count } else { 0 }
         sequences.trains[operation]?.yield(event, octets: 64 + octets)
     }

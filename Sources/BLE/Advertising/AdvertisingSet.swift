@@ -37,8 +37,8 @@ public struct AdvertisingSet: AsyncSequence, Sendable {
     /// 9.5.5).
     /// - Parameter serviceData: a number for the peer's host.
     /// - Throws: `BLEError.notConnected`, or the controller's error.
-    public func transferTrain(to link: LinkID, serviceData: UInt16 = 0) async throws {
-        _ = try await adapter.result(of: .radio(.transferTrain(operation, to: link, serviceData: serviceData)))
+    public func transferPeriodicSync(to link: LinkID, serviceData: UInt16 = 0) async throws {
+        _ = try await adapter.result(of: .radio(.transferPeriodicSync(operation, to: link, serviceData: serviceData)))
     }
 
     /// Gives the data of subevents of a train with responses (Core 5.4, Vol 4, Part E, 7.8.125). Each is sent once: in
@@ -84,19 +84,19 @@ public struct AdvertisingSet: AsyncSequence, Sendable {
 
 /// Periodic advertising that this app follows, as a sequence of reports.
 ///
-///     let train = try await adapter.follow(TrainRequest([.init(address: sensor, identifier: 1)]))
+///     let train = try await adapter.follow(PeriodicSyncRequest([.init(address: sensor, identifier: 1)]))
 ///     for try await case .report(let report) in train { print(report.data) }
 ///
 /// The train is followed until the sequence and its iterator are gone or the task of the loop is cancelled.
-public struct Train: AsyncSequence, Sendable {
-    public typealias Element = TrainEvent
+public struct PeriodicSync: AsyncSequence, Sendable {
+    public typealias Element = PeriodicSyncEvent
 
     /// The number of events that can wait, with 1 MiB in all; beyond that the oldest are dropped.
     public static let capacity = 1024
 
     let adapter: Adapter
     let operation: OperationID
-    let stream: BoundedStream<TrainEvent>
+    let stream: BoundedStream<PeriodicSyncEvent>
     let dropped: DropCounter
 
     /// Events that were dropped because they were not consumed in time.
@@ -110,19 +110,19 @@ public struct Train: AsyncSequence, Sendable {
     /// - Throws: `BLEError.notConnected`; `BLEError.invalidRequest` while the train is not found; the controller's
     ///   error.
     public func transfer(to link: LinkID, serviceData: UInt16 = 0) async throws {
-        _ = try await adapter.result(of: .radio(.transferTrain(operation, to: link, serviceData: serviceData)))
+        _ = try await adapter.result(of: .radio(.transferPeriodicSync(operation, to: link, serviceData: serviceData)))
     }
 
     /// Responds in a train with responses, once (Core 5.4, Vol 4, Part E, 7.8.126).
     ///
     ///     for try await case .report(let report) in train {
     ///         guard let event = report.event, let subevent = report.subevent else { continue }
-    ///         try await train.respond(TrainResponse(toEvent: event, subevent: subevent, slot: 3, data: [1]))
+    ///         try await train.respond(PeriodicResponse(toEvent: event, subevent: subevent, slot: 3, data: [1]))
     ///     }
     /// - Throws: `BLEError.invalidRequest` for a subevent that the train does not have, a train without response slots,
     ///   or data of more than 247 octets; the controller's error, `HCIStatus.tooLate` if the slot is over.
-    public func respond(_ response: TrainResponse) async throws {
-        _ = try await adapter.result(of: .radio(.respondInTrain(response, in: operation)))
+    public func respond(_ response: PeriodicResponse) async throws {
+        _ = try await adapter.result(of: .radio(.respondInPeriodicAdvertising(response, in: operation)))
     }
 
     /// Create only one iterator: a second one would take events from the first.
@@ -130,9 +130,9 @@ public struct Train: AsyncSequence, Sendable {
 
     /// Returns the events in their order until the train is no longer followed.
     public struct Iterator: AsyncIteratorProtocol {
-        var base: BoundedStream<TrainEvent>.Iterator
+        var base: BoundedStream<PeriodicSyncEvent>.Iterator
 
         /// - Throws: `BLEError` when the controller cannot follow the train or the adapter is lost.
-        public mutating func next() async throws(BLEError) -> TrainEvent? { try await base.next() }
+        public mutating func next() async throws(BLEError) -> PeriodicSyncEvent? { try await base.next() }
     }
 }

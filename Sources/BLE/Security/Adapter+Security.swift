@@ -4,7 +4,7 @@ import BLEPackets
 /// Pairing, bonds and encryption.
 ///
 ///     var configuration = AdapterConfiguration()
-///     configuration.toolbox = CryptoToolbox()
+///     configuration.toolbox = SwiftCryptoProvider()
 ///     configuration.bondStore = FileBondStore(path: "/var/lib/gateway/bonds")
 ///     configuration.security.pairing.ioCapability = .displayYesNo
 ///     configuration.pairingAgent = MyAgent()

@@ -93,7 +93,7 @@ final class ServerEventBuffer: Sendable {
                 }
             }
             let before = count
-            events.keep { entry in entry.event.link.map { !ended.contains($0) } ?? true }
+            events.retain { entry in entry.event.link.map { !ended.contains($0) } ?? true }
             octets = events.reduce(0) { $0 + $1.octets }
             return before - count
         }

@@ -185,10 +185,10 @@ extension LifecycleEngine where Engine == Host {
     }
 
     /// The oldest cryptographic request that has not been fetched; call it after every input.
-    public mutating func nextToolboxQuestion() -> ToolboxQuestion? { host.nextToolboxQuestion() }
+    public mutating func nextCryptoRequest() -> PendingCryptoRequest? { host.nextCryptoRequest() }
 
     /// The answer to a cryptographic request.
-    public mutating func answer(_ question: UInt64, with result: ToolboxResult, at now: Instant) {
+    public mutating func answer(_ question: UInt64, with result: CryptoResult, at now: Instant) {
         withHost(at: now) { $0.answer(question, with: result, at: now) }
     }
 

@@ -119,7 +119,7 @@ struct AppRuntime {
         for place in managers.keys.indices {
             var mayHold = false
             managers.change(at: place) { mayHold = $0.mayHoldIndications }
-            if mayHold { holdIndications(of: managers.keys[place]) }
+            if mayHold { withholdConfirmations(of: managers.keys[place]) }
         }
         carryOut(&directory)
     }
@@ -129,10 +129,10 @@ struct AppRuntime {
         writeJournal(&directory)
     }
 
-    mutating func holdIndications(of client: ClientID) {
+    mutating func withholdConfirmations(of client: ClientID) {
         let mayHold = managers.withValue(of: client) { $0.mayHoldIndications ? $0.app : nil }
         guard case let app?? = mayHold else { return }
-        managers[client]?.holdIndications(isHeard: apps[app].receives(.central), settings, into: &effects)
+        managers[client]?.withholdConfirmations(isHeard: apps[app].receives(.central), settings, into: &effects)
     }
 
     // MARK: Delivery

@@ -151,16 +151,18 @@ struct Manager {
         queue.count >= settings.queuedEventLimit / 2 || queue.octets >= settings.queuedOctetLimit / 2
     }
 
-    /// Whether `holdIndications` may have an effect.
+    /// Whether `withholdConfirmations` may have an effect.
     var mayHoldIndications: Bool { kind == .central && (holdsIndications || !queue.isEmpty) }
 
     /// While the app runs but is too slow, indications stay unconfirmed, so that their senders wait.
-    mutating func holdIndications(isHeard: Bool, _ settings: LifecycleSettings, into effects: inout ManagerEffects) {
+    mutating func withholdConfirmations(
+        isHeard: Bool, _ settings: LifecycleSettings, into effects: inout ManagerEffects
+    ) {
         let isCalm = queue.count < settings.queuedEventLimit / 4 && queue.octets < settings.queuedOctetLimit / 4
         let holds = id != nil && isHeard && (holdsIndications ? !isCalm : isCrowded(settings))
         guard holds != holdsIndications else { return }
         holdsIndications = holds
-        effects.submit(.holdIndications(holds), from: client)
+        effects.submit(.withholdConfirmations(holds), from: client)
     }
 
     // MARK: Losing Bluetooth

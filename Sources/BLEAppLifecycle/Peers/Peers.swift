@@ -158,7 +158,7 @@ struct Peers {
             }
         }
         // Only this manager's place has changed.
-        if mayHold { runtime.holdIndications(of: client) }
+        if mayHold { runtime.withholdConfirmations(of: client) }
     }
 
     private mutating func parse(_ sighting: inout Sighting) {

@@ -35,10 +35,10 @@ extension DaemonCore {
             case .advertise(let request): work = .advertise(request)
             case .connect(let request): work = .connect(request)
             case .advertiseSet(let request): work = .advertiseSet(request)
-            case .followTrain(let request): work = .followTrain(request)
-            case .receiveTrains(let link, _): work = .receiveTrains(link)
-            case .changeScan, .changeAdvertising, .changeAdvertisingSet, .transferTrain, .classifyChannels,
-                .sendSubevents, .respondInTrain:
+            case .followPeriodicAdvertising(let request): work = .followPeriodicAdvertising(request)
+            case .receivePeriodicSyncs(let link, _): work = .receivePeriodicSyncs(link)
+            case .changeScan, .changeAdvertising, .changeAdvertisingSet, .transferPeriodicSync, .classifyChannels,
+                .sendSubevents, .respondInPeriodicAdvertising:
                 return nil
             }
             return DaemonStatus.Wanted(client: name(of: client, names), work: work.shortened)

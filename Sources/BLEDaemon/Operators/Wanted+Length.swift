@@ -28,10 +28,10 @@ extension DaemonStatus.Wanted.Work {
             set.scanResponse = Self.data(of: set.scanResponse)
             if let train = set.train { set.train?.data = Self.data(of: train.data) }
             return .advertiseSet(set)
-        case .followTrain(var train):
+        case .followPeriodicAdvertising(var train):
             train.advertisers = Self.start(of: train.advertisers)
-            return .followTrain(train)
-        case .connect, .receiveTrains: return self
+            return .followPeriodicAdvertising(train)
+        case .connect, .receivePeriodicSyncs: return self
         }
     }
 

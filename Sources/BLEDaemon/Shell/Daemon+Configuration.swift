@@ -84,7 +84,7 @@ extension Daemon {
             rules.timing = adapter.timing
             rules.deviceName = adapter.deviceName
             rules.tools.acceptsEnhancedBearers = adapter.enhancedBearers != nil
-            rules.tools.tellsAddressResolution = adapter.tellsAddressResolution
+            rules.tools.reportsAddressResolution = adapter.reportsAddressResolution
             return rules
         }
 

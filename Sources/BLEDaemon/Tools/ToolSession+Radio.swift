@@ -24,23 +24,23 @@ extension ToolSession {
             submit(.radio(command), number)
         case .changeAdvertisingSet(let target, let change):
             submit(number, for: target) { .radio(.changeAdvertisingSet($0, change)) }
-        case .followTrain(let request):
+        case .followPeriodicAdvertising(let request):
             guard radio.trains.count < limits.trains, request.advertisers.count <= ToolRadio.advertisersOfTrain else {
                 return complete(number, .failure(.limitReached))
             }
             radio.follows(number)
             submit(.radio(command), number)
-        case .receiveTrains(let link, _):
+        case .receivePeriodicSyncs(let link, _):
             guard holds(link) else { return complete(number, .failure(.notConnected)) }
             guard radio.trains.count < limits.trains else { return complete(number, .failure(.limitReached)) }
             radio.follows(number)
             submit(.radio(command), number)
-        case .transferTrain(let target, let link, let serviceData):
+        case .transferPeriodicSync(let target, let link, let serviceData):
             guard holds(link) else { return complete(number, .failure(.notConnected)) }
             guard radio.sets.contains(target) || radio.trains.contains(target) else {
                 return complete(number, .failure(.invalidRequest(.train)))
             }
-            submit(number, for: target) { .radio(.transferTrain($0, to: link, serviceData: serviceData)) }
+            submit(number, for: target) { .radio(.transferPeriodicSync($0, to: link, serviceData: serviceData)) }
         case .classifyChannels:
             // Every link of the controller has to do with what is left.
             guard isOperator else { return complete(number, .failure(.invalidRequest(.notPermitted))) }
@@ -48,11 +48,11 @@ extension ToolSession {
         case .sendSubevents(let subevents, let target):
             guard radio.sets.contains(target) else { return complete(number, .failure(.invalidRequest(.subevents))) }
             submit(number, for: target) { .radio(.sendSubevents(subevents, of: $0)) }
-        case .respondInTrain(let response, let target):
+        case .respondInPeriodicAdvertising(let response, let target):
             guard radio.trains.contains(target) else {
                 return complete(number, .failure(.invalidRequest(.subevents)))
             }
-            submit(number, for: target) { .radio(.respondInTrain(response, in: $0)) }
+            submit(number, for: target) { .radio(.respondInPeriodicAdvertising(response, in: $0)) }
         }
     }
 
@@ -111,7 +111,7 @@ extension ToolSession {
     }
 
     /// - Parameter isSlow: whether the client reads too slowly for what nobody waits for.
-    mutating func hear(_ event: TrainEvent, of operation: OperationID, isSlow: Bool) {
+    mutating func hear(_ event: PeriodicSyncEvent, of operation: OperationID, isSlow: Bool) {
         guard let number = number(of: operation) else { return }
         if isSlow, case .report = event { return radio.drop(of: number) }
         send(.train(number, event, dropped: radio.takeDropped(of: number)))

@@ -3,7 +3,7 @@ public struct ToolSettings: Hashable, Sendable {
     /// Whether centrals may open enhanced attribute bearers.
     public var acceptsEnhancedBearers = false
     /// Whether the Generic Access service has Central Address Resolution.
-    public var tellsAddressResolution = false
+    public var reportsAddressResolution = false
 
     public init() {}
 }

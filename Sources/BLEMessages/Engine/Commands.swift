@@ -38,8 +38,8 @@ extension HostCommand: Choice {
             ) { if case .sendHCICommand(let opcode, let parameters) = $0 { (opcode, parameters) } else { nil } }
         }
         try c.recorded { c throws(MessageError) in
-            try c.option(100, "hold_indications", &it, HostCommand.holdIndications) {
-                if case .holdIndications(let isHeld) = $0 { isHeld } else { nil }
+            try c.option(100, "hold_indications", &it, HostCommand.withholdConfirmations) {
+                if case .withholdConfirmations(let isHeld) = $0 { isHeld } else { nil }
             }
             try c.option(101, "stop", &it, .stop)
         }

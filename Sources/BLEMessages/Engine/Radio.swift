@@ -21,13 +21,15 @@ extension RadioCommand: Choice {
                 "operation", "set"
             ) { if case .changeAdvertisingSet(let operation, let request) = $0 { (operation, request) } else { nil } }
             try c.option(
-                35, "follow_train", &it, Self.followTrain, { if case .followTrain(let a) = $0 { a } else { nil } })
+                35, "follow_train", &it, Self.followPeriodicAdvertising,
+                { if case .followPeriodicAdvertising(let a) = $0 { a } else { nil } })
             try c.option(
-                36, "receive_trains", as: "ReceiveTrains", &it, Self.receiveTrains, "link", "options"
-            ) { if case .receiveTrains(let link, let options) = $0 { (link, options) } else { nil } }
+                36, "receive_trains", as: "ReceiveTrains", &it, Self.receivePeriodicSyncs, "link", "options"
+            ) { if case .receivePeriodicSyncs(let link, let options) = $0 { (link, options) } else { nil } }
             try c.option(
-                37, "transfer_train", as: "TransferTrain", &it, Self.transferTrain, "operation", "link", "service_data",
-                from: { if case .transferTrain(let a, let b, let c) = $0 { (a, b, c) } else { nil } })
+                37, "transfer_train", as: "TransferTrain", &it, Self.transferPeriodicSync, "operation", "link",
+                "service_data",
+                from: { if case .transferPeriodicSync(let a, let b, let c) = $0 { (a, b, c) } else { nil } })
             try c.option(38, "use_channels", &it, Self.classifyChannels) {
                 if case .classifyChannels(let map) = $0 { map } else { nil }
             }
@@ -38,8 +40,15 @@ extension RadioCommand: Choice {
                 "subevents"
             ) { if case .sendSubevents(let subevents, let set) = $0 { (set, subevents) } else { nil } }
             try c.option(
-                61, "respond_in_train", as: "RespondInTrain", &it, { .respondInTrain($1, in: $0) }, "operation",
-                rest: { if case .respondInTrain(let response, let train) = $0 { (train, response) } else { nil } })
+                61, "respond_in_train", as: "RespondInTrain", &it, { .respondInPeriodicAdvertising($1, in: $0) },
+                "operation",
+                rest: {
+                    if case .respondInPeriodicAdvertising(let response, let train) = $0 {
+                        (train, response)
+                    } else {
+                        nil
+                    }
+                })
         }
     }
 }

@@ -67,11 +67,11 @@ public struct SetMessage: Message, Equatable, Sendable {
 public struct TrainMessage: Message, Equatable, Sendable {
     /// The client's number.
     public var operation: OperationID
-    public var event: TrainEvent
+    public var event: PeriodicSyncEvent
     /// Reports of this train before this one that were dropped.
     public var dropped: UInt32
 
-    public init(_ operation: OperationID, _ event: TrainEvent, dropped: UInt32 = 0) {
+    public init(_ operation: OperationID, _ event: PeriodicSyncEvent, dropped: UInt32 = 0) {
         self.operation = operation
         self.event = event
         self.dropped = dropped

@@ -25,8 +25,9 @@ extension AdvertisingSetRequest: Message {
     }
 }
 
-extension PeriodicTrain: Message {
+extension PeriodicAdvertising: Message {
     public static var blank: Self { Self() }
+    public static var schemaName: String { "PeriodicTrain" }
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.field(1, "data", &it.data)
         try c.field(2, "interval", &it.interval, zeroAs: .milliseconds(100))
@@ -36,8 +37,9 @@ extension PeriodicTrain: Message {
     }
 }
 
-extension TrainSubevents: Message {
+extension PeriodicSubevents: Message {
     public static var blank: Self { Self(count: 0) }
+    public static var schemaName: String { "TrainSubevents" }
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.field(1, "count", &it.count)
         try c.field(2, "interval", &it.interval)
@@ -58,7 +60,7 @@ extension SubeventData: Message {
 }
 
 /// The part of `RespondInTrain` behind the train.
-extension TrainResponse: Message {
+extension PeriodicResponse: Message {
     public static var blank: Self { Self(toEvent: 0, subevent: 0, slot: 0, data: []) }
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.field(2, "event", &it.event)

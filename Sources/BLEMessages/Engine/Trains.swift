@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-extension TrainRequest: Message {
+extension PeriodicSyncRequest: Message {
     public static var blank: Self { Self([]) }
     public static var schemaName: String { "FollowTrain" }
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
@@ -12,7 +12,7 @@ extension TrainRequest: Message {
     }
 }
 
-extension TrainRequest.Advertiser: Message {
+extension PeriodicSyncRequest.Advertiser: Message {
     public static var blank: Self { Self(address: .blank, identifier: 0) }
     public static var schemaName: String { "TrainAdvertiser" }
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
@@ -21,8 +21,9 @@ extension TrainRequest.Advertiser: Message {
     }
 }
 
-extension TrainOptions: Message {
+extension PeriodicSyncSettings: Message {
     public static var blank: Self { Self() }
+    public static var schemaName: String { "TrainOptions" }
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.field(1, "skip", &it.skip)
         try c.field(2, "timeout", &it.timeout, zeroAs: .milliseconds(10_000))
@@ -36,7 +37,7 @@ extension TrainOptions: Message {
     }
 }
 
-extension TrainEvent: Choice {
+extension PeriodicSyncEvent: Choice {
     public static var blank: Self { .lost(advertiser: .blank, identifier: 0) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(2, "synchronized", &it, Self.synchronized) { if case .synchronized(let a) = $0 { a } else { nil } }
@@ -47,13 +48,13 @@ extension TrainEvent: Choice {
     }
 }
 
-extension TrainInformation: Message {
+extension PeriodicSyncInformation: Message {
     public static var blank: Self {
         Self(advertiser: .blank, identifier: 0, phy: .blank, interval: .blank, serviceData: nil)
     }
     public static var schemaName: String { "TrainSynchronized" }
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        var advertiser = TrainRequest.Advertiser(address: it.advertiser, identifier: it.identifier)
+        var advertiser = PeriodicSyncRequest.Advertiser(address: it.advertiser, identifier: it.identifier)
         try c.field(1, "advertiser", &advertiser)
         (it.advertiser, it.identifier) = (advertiser.address, advertiser.identifier)
         try c.field(2, "phy", &it.phy)
@@ -63,12 +64,13 @@ extension TrainInformation: Message {
     }
 }
 
-extension TrainReport: Message {
+extension PeriodicSyncReport: Message {
     public static var blank: Self {
         Self(advertiser: .blank, identifier: 0, data: [], isTruncated: false, rssi: 0, txPower: nil, time: .blank)
     }
+    public static var schemaName: String { "TrainReport" }
     public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        var advertiser = TrainRequest.Advertiser(address: it.advertiser, identifier: it.identifier)
+        var advertiser = PeriodicSyncRequest.Advertiser(address: it.advertiser, identifier: it.identifier)
         try c.field(1, "advertiser", &advertiser)
         (it.advertiser, it.identifier) = (advertiser.address, advertiser.identifier)
         try c.field(2, "data", &it.data)

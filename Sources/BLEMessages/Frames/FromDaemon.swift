@@ -16,7 +16,7 @@ public enum FromDaemon: Choice, Equatable, Sendable {
     /// `dropped`: responses and requests for data of this set before this event.
     case advertisingSet(OperationID, AdvertisingSetEvent, dropped: UInt32)
     /// `dropped`: reports of this train before this one.
-    case train(OperationID, TrainEvent, dropped: UInt32)
+    case train(OperationID, PeriodicSyncEvent, dropped: UInt32)
     /// What of an advertisement finds no room beside those of other users.
     case advertisingRoom(OperationID, AdvertisingRoom)
     // To apps.

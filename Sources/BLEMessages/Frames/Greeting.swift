@@ -80,7 +80,7 @@ public struct Welcome: Message, Equatable, Sendable {
     /// Whether centrals may open enhanced attribute bearers.
     public var acceptsEnhancedBearers = false
     /// Whether the Generic Access service has Central Address Resolution.
-    public var tellsAddressResolution = false
+    public var reportsAddressResolution = false
 
     public init() {}
 
@@ -93,7 +93,7 @@ public struct Welcome: Message, Equatable, Sendable {
         try c.field(5, "bonds", &it.bonds)
         try c.field(6, "revision", &it.revision)
         try c.field(7, "accepts_enhanced_bearers", &it.acceptsEnhancedBearers)
-        try c.field(8, "tells_address_resolution", &it.tellsAddressResolution)
+        try c.field(8, "tells_address_resolution", &it.reportsAddressResolution)
     }
 
     /// What one client may have.

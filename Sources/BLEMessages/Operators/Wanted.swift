@@ -10,9 +10,9 @@ extension DaemonStatus {
             case advertise(AdvertiseRequest)
             case connect(ConnectRequest)
             case advertiseSet(AdvertisingSetRequest)
-            case followTrain(TrainRequest)
+            case followPeriodicAdvertising(PeriodicSyncRequest)
             /// The trains that the peer of a link transfers.
-            case receiveTrains(LinkID)
+            case receivePeriodicSyncs(LinkID)
         }
 
         /// The name of the client.
@@ -39,13 +39,17 @@ extension DaemonStatus {
 }
 
 extension DaemonStatus.Wanted.Work: Choice {
-    public static var blank: Self { .receiveTrains(.blank) }
+    public static var blank: Self { .receivePeriodicSyncs(.blank) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(2, "scan", &it, Self.scan) { if case .scan(let request) = $0 { request } else { nil } }
         try c.option(3, "advertise", &it, Self.advertise) { if case .advertise(let a) = $0 { a } else { nil } }
         try c.option(4, "connect", &it, Self.connect) { if case .connect(let request) = $0 { request } else { nil } }
         try c.option(5, "set", &it, Self.advertiseSet) { if case .advertiseSet(let a) = $0 { a } else { nil } }
-        try c.option(6, "train", &it, Self.followTrain) { if case .followTrain(let a) = $0 { a } else { nil } }
-        try c.option(7, "trains_of", &it, Self.receiveTrains) { if case .receiveTrains(let a) = $0 { a } else { nil } }
+        try c.option(6, "train", &it, Self.followPeriodicAdvertising) {
+            if case .followPeriodicAdvertising(let a) = $0 { a } else { nil }
+        }
+        try c.option(7, "trains_of", &it, Self.receivePeriodicSyncs) {
+            if case .receivePeriodicSyncs(let a) = $0 { a } else { nil }
+        }
     }
 }

@@ -11,13 +11,13 @@ extension HostConfiguration: Message {
         try c.setting(4, "limits", &it.limits)
         try c.setting(5, "device_name", &it.deviceName)
         try c.setting(6, "advertising", &it.advertising)
-        try c.setting(7, "has_toolbox", &it.hasToolbox)
+        try c.setting(7, "has_toolbox", &it.hasCryptoProvider)
         try c.setting(8, "security", &it.security)
         try c.setting(9, "pending_connections", &it.pendingConnections)
         try c.setting(10, "private_address_lifetime", &it.privateAddressLifetime)
         try c.setting(11, "uses_controller_resolution", &it.usesControllerResolution)
         try c.field(12, "enhanced_bearers", &it.enhancedBearers)
-        try c.setting(13, "tells_address_resolution", &it.tellsAddressResolution)
+        try c.setting(13, "tells_address_resolution", &it.reportsAddressResolution)
         try c.setting(14, "keeps_shared_advertisement", &it.keepsSharedAdvertisement)
     }
 }

@@ -22,7 +22,7 @@ extension HostInput: Choice {
 }
 
 /// The part of `ToolboxAnswer` behind the question.
-extension ToolboxResult: Choice {
+extension CryptoResult: Choice {
     public static var blank: Self { .octets([]) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(2, "octets", &it, Self.octets) { if case .octets(let octets) = $0 { octets } else { nil } }
@@ -33,7 +33,7 @@ extension ToolboxResult: Choice {
     }
 }
 
-extension ToolboxFailure: CaseList {
+extension CryptoFailure: CaseList {
     public static var cases: [Self] { [.invalidPublicKey, .unavailable] }
 }
 

@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Keys of devices that encrypt their data, and a function for the cryptography, which this module does not contain.
 public struct SensorKeys: Sendable {
-    /// Encrypts one block with AES-128, like `ToolboxRequest.encrypt`: key and block have 16 octets; `nil` on failure.
+    /// Encrypts one block with AES-128, like `CryptoRequest.encrypt`: key and block have 16 octets; `nil` on failure.
     public typealias Encrypt = @Sendable (_ key: [UInt8], _ block: [UInt8]) -> [UInt8]?
 
     private var keys: [UInt64: [UInt8]] = [:]

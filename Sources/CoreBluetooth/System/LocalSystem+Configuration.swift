@@ -27,7 +27,7 @@ extension LocalSystem {
             adapter = AdapterConfiguration(
                 ownAddress: .automatic(fallback: state.staticAddress { MisuseLog.write($0) }),
                 makeVirtualTransport: VirtualTransports.open)
-            adapter.toolbox = CryptoToolbox()
+            adapter.toolbox = SwiftCryptoProvider()
             adapter.bondStore = FileBondStore(path: environment.stateDirectory + "/security") { notice in
                 MisuseLog.write("\(notice)")
             }

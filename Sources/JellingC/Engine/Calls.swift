@@ -66,7 +66,7 @@ func submit(
     _ handle: Handle, on link: jelling_link, _ command: @autoclosure () -> LinkCommand?, _ now: Int64,
     _ operation: Number
 ) -> jelling_status {
-    guard BuiltIn.links else { return unsafe refuse(handle, now) }
+    guard Features.links else { return unsafe refuse(handle, now) }
     return unsafe submitToLink(handle, link, command(), now, operation)
 }
 
@@ -76,7 +76,7 @@ func submit(
     _ handle: Handle, on link: jelling_link, gatt operation: @autoclosure () -> GATTOperation?, _ now: Int64,
     _ number: Number
 ) -> jelling_status {
-    guard BuiltIn.links else { return unsafe refuse(handle, now) }
+    guard Features.links else { return unsafe refuse(handle, now) }
     return unsafe submitToLink(handle, link, operation().map { .gatt($0) }, now, number)
 }
 

@@ -61,7 +61,7 @@ import CJelling
 
     func nextQuestion() -> UnsafePointer<jelling_question>? {
         questionArena.reset()
-        guard BuiltIn.pairing, let next = host.nextToolboxQuestion() else { return nil }
+        guard Features.pairing, let next = host.nextCryptoRequest() else { return nil }
         unsafe question.pointee = jelling_question()
         unsafe question.pointee.size = UInt32(MemoryLayout<jelling_question>.size)
         unsafe fill(&question.pointee, with: next, &questionArena)

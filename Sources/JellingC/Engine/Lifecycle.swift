@@ -11,7 +11,7 @@ public func jelling_create(
 ) -> Status {
     guard let engine = unsafe engine else { return JELLING_ERROR_ARGUMENT }
     unsafe engine.pointee = nil
-    if !BuiltIn.enhancedBearers, unsafe wantsEnhancedBearers(config) { return JELLING_ERROR_UNSUPPORTED }
+    if !Features.enhancedBearers, unsafe wantsEnhancedBearers(config) { return JELLING_ERROR_UNSUPPORTED }
     guard let configuration = unsafe HostConfiguration(config) else { return JELLING_ERROR_ARGUMENT }
     let reference = unsafe Unmanaged.passRetained(Engine(configuration: configuration))
     let status = unsafe jelling_engines_add(reference.toOpaque())

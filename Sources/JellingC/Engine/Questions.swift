@@ -6,7 +6,7 @@ import BLEPackets
 import CJelling
 
 /// Writes a question to the toolbox as C has it; what it points to goes into the arena.
-func fill(_ question: inout jelling_question, with source: ToolboxQuestion, _ arena: inout Arena) {
+func fill(_ question: inout jelling_question, with source: PendingCryptoRequest, _ arena: inout Arena) {
     unsafe question.id = source.id
     var kind = JELLING_CRYPTO_RANDOM
     switch source.request {
@@ -29,10 +29,10 @@ func fill(_ question: inout jelling_question, with source: ToolboxQuestion, _ ar
 }
 
 private func answer(
-    _ handle: Handle, _ question: UInt64, _ result: ToolboxResult?, _ now: Int64
+    _ handle: Handle, _ question: UInt64, _ result: CryptoResult?, _ now: Int64
 ) -> jelling_status {
     unsafe input(handle, now) { engine, now in
-        guard BuiltIn.pairing else { return JELLING_ERROR_UNSUPPORTED }
+        guard Features.pairing else { return JELLING_ERROR_UNSUPPORTED }
         guard let result else { return JELLING_ERROR_ARGUMENT }
         engine.host.answer(question, with: result, at: now)
         return JELLING_OK

@@ -113,7 +113,7 @@ private func fill(_ event: inout jelling_event, with discovery: Discovery, _ are
 }
 
 private func fill(_ event: inout jelling_event, with link: LinkInformation) {
-    guard BuiltIn.links else { return }
+    guard Features.links else { return }
     unsafe event.link = link.id.number
     unsafe event.connected.peer = jelling_address(link.peer)
     unsafe event.connected.parameters = jelling_connection_parameters(link.parameters)
@@ -132,7 +132,7 @@ private func fill(_ event: inout jelling_event, with reason: DisconnectionReason
 private func fill(
     _ event: inout jelling_event, with news: GATTClientEvent, on link: LinkID, _ arena: inout Arena
 ) {
-    guard BuiltIn.links else { return }
+    guard Features.links else { return }
     switch news {
     case .completed(let operation, let result):
         unsafe event.set(JELLING_EVENT_COMPLETED, link: link)
@@ -161,7 +161,7 @@ private func fill(
 }
 
 private func fill(_ event: inout jelling_event, with security: LinkSecurity, on link: LinkID) {
-    guard BuiltIn.pairing else { return }
+    guard Features.pairing else { return }
     unsafe event.set(JELLING_EVENT_ENCRYPTION_CHANGED, link: link)
     unsafe event.security.identity = jelling_address(security.identity)
     unsafe event.security.is_encrypted = security.isEncrypted ? 1 : 0
@@ -172,7 +172,7 @@ private func fill(_ event: inout jelling_event, with security: LinkSecurity, on 
 }
 
 private func fill(_ event: inout jelling_event, with news: PairingEvent, on link: LinkID) {
-    guard BuiltIn.pairing else { return }
+    guard Features.pairing else { return }
     switch news {
     case .started: unsafe event.set(JELLING_EVENT_PAIRING_STARTED, link: link)
     case .displayPasskey(let passkey):
@@ -206,7 +206,7 @@ private func fill(_ event: inout jelling_event, with news: PairingEvent, on link
 }
 
 private func fill(_ event: inout jelling_event, with bond: Bond, _ arena: inout Arena) {
-    guard BuiltIn.pairing else { return }
+    guard Features.pairing else { return }
     unsafe event.set(JELLING_EVENT_BOND_CHANGED)
     unsafe event.bond.identity = jelling_address(bond.identity)
     unsafe event.bond.is_secure_connections = bond.isSecureConnections ? 1 : 0
@@ -216,7 +216,7 @@ private func fill(_ event: inout jelling_event, with bond: Bond, _ arena: inout 
 }
 
 private func fill(_ event: inout jelling_event, with news: ChannelEvent, _ arena: inout Arena) {
-    guard BuiltIn.links else { return }
+    guard Features.links else { return }
     switch news {
     case .opened(let channel, let client):
         unsafe event.set(JELLING_EVENT_CHANNEL_OPENED, link: channel.id.link, client: client)

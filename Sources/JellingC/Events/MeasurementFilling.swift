@@ -3,7 +3,7 @@ import BLEPackets
 import CJelling
 
 func fill(_ event: inout jelling_event, with report: LinkReport, on link: LinkID) {
-    guard BuiltIn.linkReports else { return }
+    guard Features.linkReports else { return }
     switch report {
     case .transmitPower(let power, let isPeers):
         unsafe event.set(JELLING_EVENT_TRANSMIT_POWER_CHANGED, link: link)

@@ -73,7 +73,7 @@ func fill(_ completion: inout jelling_completion, with source: HostResult, _ are
 }
 
 func fill(_ completion: inout jelling_completion, with source: GATTResult, _ arena: inout Arena) {
-    guard BuiltIn.links else { return }
+    guard Features.links else { return }
     switch source {
     case .mtu(let mtu):
         unsafe completion.set(JELLING_RESULT_MTU)
@@ -132,7 +132,7 @@ func fill(_ completion: inout jelling_completion, with source: GATTResult, _ are
 }
 
 private func fill(_ completion: inout jelling_completion, with service: GATTPublishedService, _ arena: inout Arena) {
-    guard BuiltIn.server else { return }
+    guard Features.server else { return }
     unsafe completion.set(JELLING_RESULT_PUBLISHED)
     let (items, count) = unsafe arena.copyDeep(service.characteristics) { characteristic, arena in
         let (descriptors, count) = unsafe arena.copy(characteristic.descriptors) { $0.rawValue }

@@ -4,7 +4,7 @@ import CJelling
 
 /// Writes an event of the local server as C has it.
 func fill(_ event: inout jelling_event, with news: GATTServerEvent, _ arena: inout Arena) {
-    guard BuiltIn.server else { return }
+    guard Features.server else { return }
     switch news {
     case .read(let request):
         unsafe event.set(JELLING_EVENT_SERVER_READ, link: request.link, client: request.owner)

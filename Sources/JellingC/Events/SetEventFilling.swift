@@ -6,7 +6,7 @@ func fill(
     _ event: inout jelling_event, with news: AdvertisingSetEvent, _ operation: OperationID, _ client: ClientID,
     _ arena: inout Arena
 ) {
-    guard BuiltIn.sets else { return }
+    guard Features.sets else { return }
     switch news {
     case .started(let power):
         unsafe event.set(JELLING_EVENT_SET_STARTED, client: client)
@@ -18,7 +18,7 @@ func fill(
         unsafe event.subevents.first = first
         unsafe event.subevents.count = count
     case .response(let response):
-        guard BuiltIn.responses else { return }
+        guard Features.responses else { return }
         unsafe event.set(JELLING_EVENT_SLOT_RESPONSE, client: client)
         unsafe event.slot_response.subevent = response.subevent
         unsafe event.slot_response.slot = response.slot
@@ -33,10 +33,10 @@ func fill(
 }
 
 func fill(
-    _ event: inout jelling_event, with news: TrainEvent, _ operation: OperationID, _ client: ClientID,
+    _ event: inout jelling_event, with news: PeriodicSyncEvent, _ operation: OperationID, _ client: ClientID,
     _ arena: inout Arena
 ) {
-    guard BuiltIn.trains else { return }
+    guard Features.trains else { return }
     switch news {
     case .synchronized(let train):
         unsafe event.set(JELLING_EVENT_TRAIN_FOUND, client: client)
@@ -46,7 +46,7 @@ func fill(
         unsafe event.train.phy = train.phy.rawValue
         unsafe event.train.was_transferred = train.serviceData == nil ? 0 : 1
         unsafe event.train.service_data = train.serviceData ?? 0
-        guard BuiltIn.responses, let subevents = train.subevents else { break }
+        guard Features.responses, let subevents = train.subevents else { break }
         unsafe event.train.subevent_count = subevents.count
         unsafe event.train.subevent_interval = subevents.interval
         unsafe event.train.response_slot_delay = subevents.responseSlotDelay
@@ -60,7 +60,7 @@ func fill(
         unsafe event.train_data.tx_power = report.txPower ?? 127
         unsafe event.train_data.data = arena.copy(report.data)
         unsafe event.train_data.time = report.time.microseconds
-        guard BuiltIn.responses, let subevent = report.subevent else { break }
+        guard Features.responses, let subevent = report.subevent else { break }
         unsafe event.train_data.has_subevent = 1
         unsafe event.train_data.subevent = subevent
         unsafe event.train_data.event = report.event ?? 0

@@ -76,12 +76,12 @@ public func jelling_listen(
     _ engine: Handle, _ spsm: UInt16, _ settings: UnsafePointer<jelling_channel_settings>?, _ now: Int64,
     _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.channels, listening(spsm, settings), now, operation)
+    unsafe submit(engine, to: Features.channels, listening(spsm, settings), now, operation)
 }
 
 @c @implementation
 public func jelling_stop_listening(_ engine: Handle, _ spsm: UInt16, _ now: Int64, _ operation: Number) -> Status {
-    unsafe submit(engine, to: BuiltIn.channels, .channel(.stopListening(spsm: spsm)), now, operation)
+    unsafe submit(engine, to: Features.channels, .channel(.stopListening(spsm: spsm)), now, operation)
 }
 
 @c @implementation
@@ -89,7 +89,7 @@ public func jelling_open_channel(
     _ engine: Handle, _ link: Link, _ spsm: UInt16, _ settings: UnsafePointer<jelling_channel_settings>?, _ now: Int64,
     _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.channels, opening(link, spsm, settings), now, operation)
+    unsafe submit(engine, to: Features.channels, opening(link, spsm, settings), now, operation)
 }
 
 @c @implementation
@@ -97,7 +97,7 @@ public func jelling_open_enhanced_channels(
     _ engine: Handle, _ link: Link, _ spsm: UInt16, _ settings: UnsafePointer<jelling_channel_settings>?,
     _ count: UInt32, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.channels, opening(link, spsm, settings, count), now, operation)
+    unsafe submit(engine, to: Features.channels, opening(link, spsm, settings, count), now, operation)
 }
 
 @c @implementation
@@ -105,7 +105,7 @@ public func jelling_reconfigure_channels(
     _ engine: Handle, _ link: Link, _ channels: UnsafePointer<UInt32>?, _ count: Int, _ mtu: UInt16, _ mps: UInt16,
     _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.channels, reconfiguring(link, channels, count, mtu, mps), now, operation)
+    unsafe submit(engine, to: Features.channels, reconfiguring(link, channels, count, mtu, mps), now, operation)
 }
 
 @c @implementation
@@ -113,7 +113,7 @@ public func jelling_channel_send(
     _ engine: Handle, _ link: Link, _ channel: UInt32, _ data: Octets, _ length: Int, _ now: Int64, _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.channels,
+        engine, to: Features.channels,
         octets(data, length, limit: 65535).map { .channel(.send(ChannelID(link, channel), $0)) }, now, operation
     )
 }
@@ -122,12 +122,12 @@ public func jelling_channel_send(
 public func jelling_channel_consume(
     _ engine: Handle, _ link: Link, _ channel: UInt32, _ units: UInt32, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.channels, consuming(link, channel, units), now, operation)
+    unsafe submit(engine, to: Features.channels, consuming(link, channel, units), now, operation)
 }
 
 @c @implementation
 public func jelling_close_channel(
     _ engine: Handle, _ link: Link, _ channel: UInt32, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.channels, .channel(.close(ChannelID(link, channel))), now, operation)
+    unsafe submit(engine, to: Features.channels, .channel(.close(ChannelID(link, channel))), now, operation)
 }

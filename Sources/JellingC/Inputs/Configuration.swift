@@ -10,17 +10,17 @@ extension HostConfiguration {
         var config = unsafe jelling_config()
         guard unsafe read(&config, from: pointer) else { return nil }
         let flags = unsafe config.flags
-        hasToolbox = flags.has(JELLING_CONFIG_ANSWERS_QUESTIONS)
+        hasCryptoProvider = flags.has(JELLING_CONFIG_ANSWERS_QUESTIONS)
         ownership = flags.has(JELLING_CONFIG_SHARED_CONTROLLER) ? .shared : .exclusive
         usesControllerResolution = flags.has(JELLING_CONFIG_CONTROLLER_RESOLVES)
         if flags.has(JELLING_CONFIG_TIMING_OF_IOS) { timing = .ios }
         timing.allowsSubrating = flags.has(JELLING_CONFIG_SUBRATING)
-        tellsAddressResolution = flags.has(JELLING_CONFIG_ADDRESS_RESOLUTION)
+        reportsAddressResolution = flags.has(JELLING_CONFIG_ADDRESS_RESOLUTION)
         if let name = unsafe config.device_name {
             guard let name = unsafe text(name, limit: 248) else { return nil }
             deviceName = name
         }
-        if BuiltIn.pairing, let pointer = unsafe config.security {
+        if Features.pairing, let pointer = unsafe config.security {
             guard let settings = unsafe SecuritySettings(pointer) else { return nil }
             security = settings
         }
@@ -42,7 +42,7 @@ extension HostConfiguration {
             guard unsafe (1...86_400).contains(config.private_address_seconds) else { return nil }
             privateAddressLifetime = .microseconds(unsafe Int64(config.private_address_seconds) * 1_000_000)
         }
-        if BuiltIn.enhancedBearers, flags.has(JELLING_CONFIG_ENHANCED_BEARERS) {
+        if Features.enhancedBearers, flags.has(JELLING_CONFIG_ENHANCED_BEARERS) {
             guard unsafe config.opened_bearers <= 5 else { return nil }
             enhancedBearers = EnhancedBearerSettings(opened: unsafe Int(config.opened_bearers))
         }

@@ -11,7 +11,7 @@ private func submit(
     _ engine: OpaquePointer?, on link: jelling_link, measuring procedure: @autoclosure () -> LinkProcedure?,
     _ now: Int64, _ operation: Number
 ) -> jelling_status {
-    guard BuiltIn.linkReports else { return unsafe refuse(engine, now) }
+    guard Features.linkReports else { return unsafe refuse(engine, now) }
     return unsafe submit(engine, on: link, procedure().map { .procedure($0) }, now, operation)
 }
 

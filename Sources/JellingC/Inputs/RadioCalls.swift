@@ -52,7 +52,7 @@ extension ConnectRequest {
         guard unsafe request.phys <= 7, unsafe request.enhanced_bearers <= 5 else { return nil }
         if unsafe request.phys != 0 { phys = PHYSet(rawValue: unsafe request.phys) }
         if unsafe request.enhanced_bearers != 0 { enhancedBearers = unsafe request.enhanced_bearers }
-        if BuiltIn.pace, let wished = unsafe request.pace {
+        if Features.pace, let wished = unsafe request.pace {
             guard let pace = unsafe LinkPace(wished) else { return nil }
             self.pace = pace
         }
@@ -175,14 +175,14 @@ public func jelling_change_scan(
 public func jelling_connect(
     _ engine: Handle, _ request: UnsafePointer<jelling_connect_request>?, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.links, ConnectRequest(request).map { .radio(.connect($0)) }, now, operation)
+    unsafe submit(engine, to: Features.links, ConnectRequest(request).map { .radio(.connect($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_advertise(
     _ engine: Handle, _ request: UnsafePointer<jelling_advertise_request>?, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.server, AdvertiseRequest(request).map { .radio(.advertise($0)) }, now, operation)
+    unsafe submit(engine, to: Features.server, AdvertiseRequest(request).map { .radio(.advertise($0)) }, now, operation)
 }
 
 @c @implementation
@@ -191,7 +191,7 @@ public func jelling_pack_advertisement(
     _ packed: UnsafeMutablePointer<jelling_packed_advertisement>?
 ) -> Status {
     unsafe call(engine) { engine in
-        guard BuiltIn.server else { return JELLING_ERROR_UNSUPPORTED }
+        guard Features.server else { return JELLING_ERROR_UNSUPPORTED }
         guard let packed = unsafe packed, let request = unsafe AdvertiseRequest(request) else {
             return JELLING_ERROR_ARGUMENT
         }
@@ -215,7 +215,7 @@ public func jelling_change_advertising(
     _ now: Int64, _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.server,
+        engine, to: Features.server,
         AdvertiseRequest(request).map { .radio(.changeAdvertising(OperationID(rawValue: advertising), $0)) },
         now, operation)
 }
@@ -229,7 +229,7 @@ public func jelling_cancel(_ engine: Handle, _ target: jelling_operation, _ now:
 public func jelling_classify_channels(
     _ engine: Handle, _ channels: UInt64, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.links, .radio(.classifyChannels(ChannelMap(rawValue: channels))), now, operation)
+    unsafe submit(engine, to: Features.links, .radio(.classifyChannels(ChannelMap(rawValue: channels))), now, operation)
 }
 
 @c @implementation
@@ -249,5 +249,5 @@ public func jelling_hci_command(
 
 @c @implementation
 public func jelling_hold_indications(_ engine: Handle, _ isHeld: UInt32, _ now: Int64, _ operation: Number) -> Status {
-    unsafe submit(engine, to: BuiltIn.links, .holdIndications(isHeld != 0), now, operation)
+    unsafe submit(engine, to: Features.links, .withholdConfirmations(isHeld != 0), now, operation)
 }

@@ -48,7 +48,7 @@ private func outOfBand(
 public func jelling_describe_bond(
     _ blob: Octets, _ length: Int, _ description: UnsafeMutablePointer<jelling_bond>?
 ) -> Status {
-    guard BuiltIn.pairing else { return JELLING_ERROR_UNSUPPORTED }
+    guard Features.pairing else { return JELLING_ERROR_UNSUPPORTED }
     guard let description = unsafe description,
         let bond = unsafe octets(blob, length, limit: BondBlob.maximumLength).flatMap(BondBlob.bond)
     else { return JELLING_ERROR_ARGUMENT }
@@ -65,7 +65,7 @@ public func jelling_pair(
     _ engine: Handle, _ link: Link, _ options: UnsafePointer<jelling_pairing_options>?, _ now: Int64,
     _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, pairing(link, options), now, operation)
+    unsafe submit(engine, to: Features.pairing, pairing(link, options), now, operation)
 }
 
 @c @implementation
@@ -73,43 +73,43 @@ public func jelling_answer_passkey(
     _ engine: Handle, _ question: UInt64, _ passkey: UInt32, _ now: Int64, _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.pairing, passkey <= 999_999 ? answer(question, .passkey(passkey)) : nil, now, operation)
+        engine, to: Features.pairing, passkey <= 999_999 ? answer(question, .passkey(passkey)) : nil, now, operation)
 }
 
 @c @implementation
 public func jelling_answer_confirm(
     _ engine: Handle, _ question: UInt64, _ isConfirmed: UInt32, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, answer(question, .confirm(isConfirmed != 0)), now, operation)
+    unsafe submit(engine, to: Features.pairing, answer(question, .confirm(isConfirmed != 0)), now, operation)
 }
 
 @c @implementation
 public func jelling_answer_cancel(_ engine: Handle, _ question: UInt64, _ now: Int64, _ operation: Number) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, answer(question, .cancel), now, operation)
+    unsafe submit(engine, to: Features.pairing, answer(question, .cancel), now, operation)
 }
 
 @c @implementation
 public func jelling_unlock_passkey(_ engine: Handle, _ now: Int64, _ operation: Number) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, .security(.unlockPasskey), now, operation)
+    unsafe submit(engine, to: Features.pairing, .security(.unlockPasskey), now, operation)
 }
 
 @c @implementation
 public func jelling_encrypt(_ engine: Handle, _ link: Link, _ now: Int64, _ operation: Number) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, .security(.encrypt(LinkID(link))), now, operation)
+    unsafe submit(engine, to: Features.pairing, .security(.encrypt(LinkID(link))), now, operation)
 }
 
 @c @implementation
 public func jelling_set_security(
     _ engine: Handle, _ settings: UnsafePointer<jelling_security_settings>?, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, JellingC.settings(settings), now, operation)
+    unsafe submit(engine, to: Features.pairing, JellingC.settings(settings), now, operation)
 }
 
 @c @implementation
 public func jelling_restore_bonds(
     _ engine: Handle, _ blobs: UnsafePointer<jelling_bytes>?, _ count: Int, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, restoring(blobs, count), now, operation)
+    unsafe submit(engine, to: Features.pairing, restoring(blobs, count), now, operation)
 }
 
 @c @implementation
@@ -117,14 +117,14 @@ public func jelling_name_bond(
     _ engine: Handle, _ identity: UnsafePointer<jelling_address>?, _ name: UnsafePointer<CChar>?, _ now: Int64,
     _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, naming(identity, name), now, operation)
+    unsafe submit(engine, to: Features.pairing, naming(identity, name), now, operation)
 }
 
 @c @implementation
 public func jelling_remove_bond(
     _ engine: Handle, _ identity: UnsafePointer<jelling_address>?, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, removing(identity), now, operation)
+    unsafe submit(engine, to: Features.pairing, removing(identity), now, operation)
 }
 
 @c @implementation
@@ -132,10 +132,10 @@ public func jelling_set_out_of_band_data(
     _ engine: Handle, _ peer: UnsafePointer<jelling_address>?, _ data: UnsafePointer<jelling_out_of_band_data>?,
     _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, outOfBand(peer, data), now, operation)
+    unsafe submit(engine, to: Features.pairing, outOfBand(peer, data), now, operation)
 }
 
 @c @implementation
 public func jelling_create_out_of_band_data(_ engine: Handle, _ now: Int64, _ operation: Number) -> Status {
-    unsafe submit(engine, to: BuiltIn.pairing, .security(.createOutOfBandData), now, operation)
+    unsafe submit(engine, to: Features.pairing, .security(.createOutOfBandData), now, operation)
 }

@@ -81,25 +81,25 @@ public func jelling_publish(
     _ engine: Handle, _ service: UnsafePointer<jelling_service_definition>?, _ now: Int64, _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.server, GATTServiceDefinition(service).map { .server(.publish($0)) }, now, operation)
+        engine, to: Features.server, GATTServiceDefinition(service).map { .server(.publish($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_remove_service(_ engine: Handle, _ handle: UInt16, _ now: Int64, _ operation: Number) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.server, .server(.removeService(AttributeHandle(rawValue: handle))), now, operation)
+        engine, to: Features.server, .server(.removeService(AttributeHandle(rawValue: handle))), now, operation)
 }
 
 @c @implementation
 public func jelling_disable_services(_ engine: Handle, _ attError: UInt8, _ now: Int64, _ operation: Number) -> Status {
-    unsafe submit(engine, to: BuiltIn.server, disabling(attError), now, operation)
+    unsafe submit(engine, to: Features.server, disabling(attError), now, operation)
 }
 
 @c @implementation
 public func jelling_set_device_name(
     _ engine: Handle, _ name: UnsafePointer<CChar>?, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.server, naming(name), now, operation)
+    unsafe submit(engine, to: Features.server, naming(name), now, operation)
 }
 
 @c @implementation
@@ -107,13 +107,13 @@ public func jelling_respond_value(
     _ engine: Handle, _ request: UInt64, _ value: Octets, _ length: Int, _ now: Int64, _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.server, response(request, octets(value, length, limit: 512).map { .value($0) }), now,
+        engine, to: Features.server, response(request, octets(value, length, limit: 512).map { .value($0) }), now,
         operation)
 }
 
 @c @implementation
 public func jelling_respond_written(_ engine: Handle, _ request: UInt64, _ now: Int64, _ operation: Number) -> Status {
-    unsafe submit(engine, to: BuiltIn.server, response(request, .success), now, operation)
+    unsafe submit(engine, to: Features.server, response(request, .success), now, operation)
 }
 
 @c @implementation
@@ -121,7 +121,7 @@ public func jelling_respond_error(
     _ engine: Handle, _ request: UInt64, _ attError: UInt8, _ now: Int64, _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.server, response(request, attError == 0 ? nil : .failure(ATTError(rawValue: attError))),
+        engine, to: Features.server, response(request, attError == 0 ? nil : .failure(ATTError(rawValue: attError))),
         now, operation)
 }
 
@@ -131,5 +131,6 @@ public func jelling_update_value(
     _ linkCount: Int, _ now: Int64, _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.server, update(handle, octets(value, length, limit: 512), links, linkCount), now, operation)
+        engine, to: Features.server, update(handle, octets(value, length, limit: 512), links, linkCount), now, operation
+    )
 }

@@ -32,13 +32,13 @@ extension AdvertisingSetRequest {
         maximumEvents = unsafe request.maximum_events
         if let address = unsafe request.address { self.address = unsafe DeviceAddress(address.pointee) }
         if let train = unsafe request.train {
-            guard let train = unsafe PeriodicTrain(train) else { return nil }
+            guard let train = unsafe PeriodicAdvertising(train) else { return nil }
             self.train = train
         }
     }
 }
 
-extension PeriodicTrain {
+extension PeriodicAdvertising {
     fileprivate init?(_ pointer: UnsafePointer<jelling_train>) {
         var train = unsafe jelling_train()
         guard unsafe read(&train, from: pointer),
@@ -49,13 +49,13 @@ extension PeriodicTrain {
         includesDataInformation = unsafe train.flags.has(JELLING_TRAIN_DATA_INFORMATION)
         includesTransmitPower = unsafe train.flags.has(JELLING_TRAIN_POWER)
         if unsafe train.subevent_count != 0 {
-            guard BuiltIn.responses else { return nil }
-            subevents = unsafe TrainSubevents(train)
+            guard Features.responses else { return nil }
+            subevents = unsafe PeriodicSubevents(train)
         }
     }
 }
 
-extension TrainSubevents {
+extension PeriodicSubevents {
     fileprivate init(_ train: jelling_train) {
         unsafe self.init(
             count: train.subevent_count, responseSlotDelay: train.response_slot_delay,
@@ -73,7 +73,7 @@ extension SubeventData {
     }
 }
 
-extension TrainResponse {
+extension PeriodicResponse {
     fileprivate init?(_ pointer: UnsafePointer<jelling_train_response>?) {
         guard let pointer = unsafe pointer else { return nil }
         var response = unsafe jelling_train_response()
@@ -85,7 +85,7 @@ extension TrainResponse {
     }
 }
 
-extension TrainRequest {
+extension PeriodicSyncRequest {
     fileprivate init?(_ pointer: UnsafePointer<jelling_train_request>?) {
         self.init([])
         guard let pointer = unsafe pointer else { return }
@@ -101,20 +101,20 @@ extension TrainRequest {
         if unsafe request.timeout != 0 { options.timeout = SupervisionTimeout(rawValue: unsafe request.timeout) }
         guard let subevents = unsafe octets(request.subevents, request.subevent_count, limit: 128) else { return nil }
         guard !subevents.isEmpty else { return }
-        guard BuiltIn.responses else { return nil }
+        guard Features.responses else { return nil }
         options.subevents = subevents
     }
 }
 
-extension TrainRequest.Advertiser {
+extension PeriodicSyncRequest.Advertiser {
     fileprivate init?(_ source: jelling_train_source) {
         self.init(address: DeviceAddress(source.address), identifier: source.identifier)
     }
 }
 
 private func receiving(_ link: jelling_link, _ request: UnsafePointer<jelling_train_request>?) -> HostCommand? {
-    guard let request = unsafe TrainRequest(request), request.advertisers.isEmpty else { return nil }
-    return .radio(.receiveTrains(LinkID(link), request.options))
+    guard let request = unsafe PeriodicSyncRequest(request), request.advertisers.isEmpty else { return nil }
+    return .radio(.receivePeriodicSyncs(LinkID(link), request.options))
 }
 
 @c @implementation
@@ -122,7 +122,7 @@ public func jelling_advertise_set(
     _ engine: Handle, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64, _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.sets, AdvertisingSetRequest(request).map { .radio(.advertiseSet($0)) }, now, operation)
+        engine, to: Features.sets, AdvertisingSetRequest(request).map { .radio(.advertiseSet($0)) }, now, operation)
 }
 
 @c @implementation
@@ -131,7 +131,7 @@ public func jelling_change_set(
     _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.sets,
+        engine, to: Features.sets,
         AdvertisingSetRequest(request).map { .radio(.changeAdvertisingSet(OperationID(rawValue: set), $0)) }, now,
         operation)
 }
@@ -140,14 +140,16 @@ public func jelling_change_set(
 public func jelling_follow_train(
     _ engine: Handle, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.trains, TrainRequest(request).map { .radio(.followTrain($0)) }, now, operation)
+    unsafe submit(
+        engine, to: Features.trains, PeriodicSyncRequest(request).map { .radio(.followPeriodicAdvertising($0)) }, now,
+        operation)
 }
 
 @c @implementation
 public func jelling_receive_trains(
     _ engine: Handle, _ link: Link, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64, _ operation: Number
 ) -> Status {
-    unsafe submit(engine, to: BuiltIn.links && BuiltIn.trains, receiving(link, request), now, operation)
+    unsafe submit(engine, to: Features.links && Features.trains, receiving(link, request), now, operation)
 }
 
 @c @implementation
@@ -156,7 +158,7 @@ public func jelling_send_subevents(
     _ now: Int64, _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.responses,
+        engine, to: Features.responses,
         readValues(subevents, count) { unsafe SubeventData($0) }.map {
             .radio(.sendSubevents($0, of: OperationID(rawValue: set)))
         }, now, operation)
@@ -168,8 +170,9 @@ public func jelling_respond_in_train(
     _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.responses,
-        TrainResponse(response).map { .radio(.respondInTrain($0, in: OperationID(rawValue: train))) }, now, operation)
+        engine, to: Features.responses,
+        PeriodicResponse(response).map { .radio(.respondInPeriodicAdvertising($0, in: OperationID(rawValue: train))) },
+        now, operation)
 }
 
 @c @implementation
@@ -177,7 +180,7 @@ public func jelling_transfer_train(
     _ engine: Handle, _ train: jelling_operation, _ link: Link, _ serviceData: UInt16, _ now: Int64, _ operation: Number
 ) -> Status {
     unsafe submit(
-        engine, to: BuiltIn.links && BuiltIn.trains,
-        .radio(.transferTrain(OperationID(rawValue: train), to: LinkID(link), serviceData: serviceData)), now,
+        engine, to: Features.links && Features.trains,
+        .radio(.transferPeriodicSync(OperationID(rawValue: train), to: LinkID(link), serviceData: serviceData)), now,
         operation)
 }

@@ -75,7 +75,7 @@ struct AdvertisingOptions: ParsableArguments {
     func run(
         _ services: [BluetoothUUID], interval: AdvertisingInterval? = nil, profile: ServedProfile? = nil,
         pairing: PairingArguments? = nil, acceptsBearers: Bool = false,
-        tellsAddressResolution: Bool = false, in session: Session
+        reportsAddressResolution: Bool = false, in session: Session
     ) async throws {
         let target = try await target(among: session.knownBonds)
         // With sets, the shared advertisement is sent only if something is asked of it.
@@ -109,7 +109,7 @@ struct AdvertisingOptions: ParsableArguments {
             if pairing == nil, target != nil { try session.secure(&configuration, pairing: nil, needsStore: true) }
             if let name { configuration.deviceName = name }
             configuration.advertising = settings
-            configuration.tellsAddressResolution = tellsAddressResolution
+            configuration.reportsAddressResolution = reportsAddressResolution
             if acceptsBearers { configuration.enhancedBearers = EnhancedBearerSettings() }
         }
         try await session.withAdapter(adjusting: adjust) { adapter in

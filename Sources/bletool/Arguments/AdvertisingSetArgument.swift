@@ -40,7 +40,7 @@ enum AdvertisingSetArgument {
     static func request(_ text: String) throws -> AdvertisingSetRequest {
         var request = AdvertisingSetRequest()
         var structures = Structures()
-        var train: PeriodicTrain?
+        var train: PeriodicAdvertising?
         var subevents = Subevents()
         var given: Set<String> = []
         let parts = text.split(separator: ",")
@@ -57,7 +57,7 @@ enum AdvertisingSetArgument {
             }
         }
         if let count = subevents.count {
-            train = train ?? PeriodicTrain()
+            train = train ?? PeriodicAdvertising()
             train?.divide(into: count, slots: subevents.slots)
         } else if subevents.slots > 0 {
             throw ValidationError("slots need subevents")
@@ -111,7 +111,7 @@ enum AdvertisingSetArgument {
 
     private static func set(
         _ key: String, to value: String, of request: inout AdvertisingSetRequest, _ structures: inout Structures,
-        _ train: inout PeriodicTrain?, _ subevents: inout Subevents
+        _ train: inout PeriodicAdvertising?, _ subevents: inout Subevents
     ) throws {
         func number(_ range: ClosedRange<Double>) throws -> Double {
             guard let number = Double(value), range.contains(number) else {
@@ -154,10 +154,10 @@ enum AdvertisingSetArgument {
         case "duration": request.duration = .microseconds(Int64(try number(0.01...655.35) * 1e6))
         case "events": request.maximumEvents = UInt8(try whole(1...255))
         case "periodic":
-            train = train ?? PeriodicTrain(data: [])
+            train = train ?? PeriodicAdvertising(data: [])
             train?.interval = .milliseconds(try number(7.5...81_918.75))
         case "periodic-data":
-            train = train ?? PeriodicTrain(data: [])
+            train = train ?? PeriodicAdvertising(data: [])
             train?.data = try octets()
         case "subevents": subevents.count = UInt8(try whole(1...128))
         case "slots": subevents.slots = UInt8(try whole(1...255))
@@ -177,16 +177,16 @@ enum AdvertisingSetArgument {
     }
 }
 
-extension PeriodicTrain {
+extension PeriodicAdvertising {
     /// Divides the interval evenly. A quarter of each subevent passes before the first response slot, so that receivers
     /// have time to respond to its data, and the rest belongs to the slots.
     fileprivate mutating func divide(into count: UInt8, slots: UInt8) {
         let length = UInt8(clamping: Int(interval.rawValue) / Int(count))
-        subevents = TrainSubevents(count: count, interval: length)
+        subevents = PeriodicSubevents(count: count, interval: length)
         guard slots > 0 else { return }
         let delay = max(1, length / 4)
         let spacing = UInt8(clamping: 10 * (Int(length) - Int(delay)) / Int(slots))
-        subevents = TrainSubevents(
+        subevents = PeriodicSubevents(
             count: count, interval: length, responseSlotDelay: delay, responseSlotSpacing: spacing,
             responseSlotCount: slots)
     }

@@ -26,7 +26,7 @@ struct DeviceKeyArguments: ParsableArguments {
         let given = try key.compactMap(\.value) + keyFile.flatMap { try SecretFile.values(of: $0, DeviceKey.self) }
         guard !given.isEmpty else { return nil }
         var keys = SensorKeys { key, block in
-            guard case .octets(let octets) = CryptoToolbox().answer(.encrypt(key: key, block: block)) else {
+            guard case .octets(let octets) = SwiftCryptoProvider().answer(.encrypt(key: key, block: block)) else {
                 return nil
             }
             return octets

@@ -59,6 +59,6 @@ struct ServeCommand: ToolCommand {
         }
         try await advertising.run(
             advertise, profile: served, pairing: pairing, acceptsBearers: eatt,
-            tellsAddressResolution: addressResolution, in: session)
+            reportsAddressResolution: addressResolution, in: session)
     }
 }

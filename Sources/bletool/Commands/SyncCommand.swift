@@ -80,8 +80,8 @@ struct SyncCommand: ToolCommand {
         peer.compactMap { if case .address(let address) = $0 { address } else { nil } }
     }
 
-    private var options: TrainOptions {
-        var options = TrainOptions()
+    private var options: PeriodicSyncSettings {
+        var options = PeriodicSyncSettings()
         options.skip = skip
         if let timeout { options.timeout = .milliseconds(timeout.value * 1000) }
         options.reportsOnlyChanges = changes
@@ -130,7 +130,7 @@ struct SyncCommand: ToolCommand {
         let console = session.console
         let peer = try await connect(to: via, through: adapter, session)
         let name = peer.address.addressText
-        let train = try await adapter.receiveTrains(on: peer.link, options)
+        let train = try await adapter.receivePeriodicSyncs(on: peer.link, options)
         console.print(
             ["event": "waiting", "address": .string(name)],
             text: "connected to \(name); waiting for what it transfers")
@@ -147,7 +147,7 @@ struct SyncCommand: ToolCommand {
     }
 
     /// Follows a train that the user has named, or scans until the device advertises one.
-    private func find(through adapter: Adapter, _ console: Console) async throws -> Train {
+    private func find(through adapter: Adapter, _ console: Console) async throws -> PeriodicSync {
         if let sid, addresses.count == peer.count {
             return try await follow(addresses.map { .init(address: $0, identifier: sid) }, through: adapter)
         }
@@ -180,8 +180,10 @@ struct SyncCommand: ToolCommand {
             code: .deviceNotReached)
     }
 
-    private func follow(_ advertisers: [TrainRequest.Advertiser], through adapter: Adapter) async throws -> Train {
-        var request = TrainRequest(advertisers)
+    private func follow(
+        _ advertisers: [PeriodicSyncRequest.Advertiser], through adapter: Adapter
+    ) async throws -> PeriodicSync {
+        var request = PeriodicSyncRequest(advertisers)
         request.options = options
         request.scansCodedPHY = coded
         return try await adapter.follow(request)
@@ -202,7 +204,7 @@ struct SyncCommand: ToolCommand {
     ///   - waiting: ends when it is found.
     /// - Returns: whether it was found.
     private func follow(
-        _ train: Train, _ console: Console, _ receiver: Peripheral? = nil, _ waiting: WaitingNote? = nil
+        _ train: PeriodicSync, _ console: Console, _ receiver: Peripheral? = nil, _ waiting: WaitingNote? = nil
     ) async throws -> Bool {
         var follower = TrainFollower(
             console, printsOnlyChanges: changes,

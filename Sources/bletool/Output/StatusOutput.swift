@@ -66,12 +66,12 @@ struct StatusOutput {
                 "address": JSONValue(set.address?.description), "connectable": .boolean(set.isConnectable),
                 "periodic": .boolean(set.train != nil),
             ]
-        case .followTrain(let train):
+        case .followPeriodicAdvertising(let train):
             [
-                "client": client, "work": "followTrain",
+                "client": client, "work": "followPeriodicAdvertising",
                 "peers": JSONValue(train.advertisers.map { "\($0.address) SID \($0.identifier)" }),
             ]
-        case .receiveTrains: ["client": client, "work": "receiveTrains"]
+        case .receivePeriodicSyncs: ["client": client, "work": "receivePeriodicSyncs"]
         }
     }
 
@@ -155,10 +155,10 @@ struct StatusOutput {
                 advertisements.append(client + name + (request.isInBackground ? " in the background" : ""))
             case .connect(let request): connections.append("\(client) to \(request.peer)")
             case .advertiseSet(let set): sets.append(client + (set.train == nil ? "" : " with a periodic train"))
-            case .followTrain(let train):
+            case .followPeriodicAdvertising(let train):
                 let devices = train.advertisers.map(\.address.description).joined(separator: ", ")
                 trains.append("\(client) of \(devices)")
-            case .receiveTrains: trains.append("\(client) as a peer transfers them")
+            case .receivePeriodicSyncs: trains.append("\(client) as a peer transfers them")
             }
         }
         var lines: [String] = []

@@ -54,7 +54,7 @@ struct AdvertisingSetRunner: Sendable {
             for try await case .connected(let link) in events {
                 let name = link.peer.addressText
                 do {
-                    try await set.transferTrain(to: link.id)
+                    try await set.transferPeriodicSync(to: link.id)
                     report(
                         number, "transferred", [.init(key: "to", value: .string(name))],
                         "told \(name) how to follow its periodic advertising")
@@ -68,7 +68,7 @@ struct AdvertisingSetRunner: Sendable {
 
     /// Gives the data that the controller asks for.
     private func send(
-        _ data: [UInt8], in train: TrainSubevents, from first: UInt8, count: UInt8, of set: AdvertisingSet
+        _ data: [UInt8], in train: PeriodicSubevents, from first: UInt8, count: UInt8, of set: AdvertisingSet
     ) async {
         let subevents = (0..<Int(count)).map { offset in
             SubeventData(

@@ -12,7 +12,7 @@ struct TrainFollower {
     /// What responds to each packet of a train with responses.
     struct Responder: Sendable {
         var slot: SlotArgument
-        var respond: @Sendable (TrainResponse) async throws -> Void
+        var respond: @Sendable (PeriodicResponse) async throws -> Void
     }
 
     /// How many reports were printed.
@@ -25,9 +25,9 @@ struct TrainFollower {
     private let receiver: Receiver?
     private let responder: Responder?
     /// The data of each train that were printed last, by subevent.
-    private var lastData: [TrainRequest.Advertiser: [UInt8?: [UInt8]]] = [:]
+    private var lastData: [PeriodicSyncRequest.Advertiser: [UInt8?: [UInt8]]] = [:]
     /// The trains that are followed and take no responses.
-    private var silentTrains: Set<TrainRequest.Advertiser> = []
+    private var silentTrains: Set<PeriodicSyncRequest.Advertiser> = []
     private var hasTransferred = false
     /// The notes that are made once only.
     private var notes: Set<String> = []
@@ -44,7 +44,7 @@ struct TrainFollower {
     }
 
     /// - Throws: the error of the first transfer.
-    mutating func handle(_ event: TrainEvent) async throws {
+    mutating func handle(_ event: PeriodicSyncEvent) async throws {
         switch event {
         case .synchronized(let information):
             wasHeard = true
@@ -52,7 +52,7 @@ struct TrainFollower {
             checkResponses(to: information)
             try await transfer(information)
         case .lost(let address, let identifier):
-            let train = TrainRequest.Advertiser(address: address, identifier: identifier)
+            let train = PeriodicSyncRequest.Advertiser(address: address, identifier: identifier)
             lastData[train] = nil
             silentTrains.remove(train)
             console.print(
@@ -68,7 +68,7 @@ struct TrainFollower {
         }
     }
 
-    private mutating func isNew(_ report: TrainReport) -> Bool {
+    private mutating func isNew(_ report: PeriodicSyncReport) -> Bool {
         guard printsOnlyChanges else { return true }
         let train = report.train
         let before = lastData[train]?[report.subevent]
@@ -76,9 +76,9 @@ struct TrainFollower {
         return before != report.data
     }
 
-    private mutating func checkResponses(to information: TrainInformation) {
+    private mutating func checkResponses(to information: PeriodicSyncInformation) {
         guard responder != nil else { return }
-        let train = TrainRequest.Advertiser(address: information.advertiser, identifier: information.identifier)
+        let train = PeriodicSyncRequest.Advertiser(address: information.advertiser, identifier: information.identifier)
         if let subevents = information.subevents, subevents.responseSlotSpacing > 0 {
             silentTrains.remove(train)
         } else {
@@ -89,7 +89,7 @@ struct TrainFollower {
         }
     }
 
-    private mutating func transfer(_ information: TrainInformation) async throws {
+    private mutating func transfer(_ information: PeriodicSyncInformation) async throws {
         guard let receiver else { return }
         do { try await receiver.transfer() } catch {
             // ^C, or the end of the time: the loop over the train ends with it.
@@ -107,14 +107,14 @@ struct TrainFollower {
             text: "told \(receiver.name) how to follow it")
     }
 
-    private mutating func respond(to report: TrainReport) async {
+    private mutating func respond(to report: PeriodicSyncReport) async {
         guard let responder, let event = report.event, let subevent = report.subevent,
             !silentTrains.contains(report.train)
         else { return }
         let slot = responder.slot
         do {
             try await responder.respond(
-                TrainResponse(toEvent: event, subevent: subevent, slot: slot.slot, data: slot.data))
+                PeriodicResponse(toEvent: event, subevent: subevent, slot: slot.slot, data: slot.data))
         } catch {
             if Task.isCancelled { return }
             printOnce("a response was not sent: \(error)")
@@ -127,7 +127,7 @@ struct TrainFollower {
         console.note(text)
     }
 
-    private func print(_ information: TrainInformation) {
+    private func print(_ information: PeriodicSyncInformation) {
         let interval = information.interval.milliseconds
         console.print(
             Self.object(
@@ -142,7 +142,7 @@ struct TrainFollower {
                 + (information.subevents.map { ", \($0.count) subevents" } ?? ""))
     }
 
-    private func print(_ report: TrainReport) {
+    private func print(_ report: PeriodicSyncReport) {
         let data = Hexadecimal.text(report.data)
         console.print(
             Self.object(
@@ -170,7 +170,7 @@ struct TrainFollower {
     }
 }
 
-extension TrainReport {
+extension PeriodicSyncReport {
     /// Whose data it has.
-    fileprivate var train: TrainRequest.Advertiser { .init(address: advertiser, identifier: identifier) }
+    fileprivate var train: PeriodicSyncRequest.Advertiser { .init(address: advertiser, identifier: identifier) }
 }

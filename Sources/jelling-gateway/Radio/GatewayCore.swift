@@ -29,7 +29,7 @@ final class GatewayCore: Sendable {
         deliver: @escaping @Sendable ([GatewayMessage]) -> Void
     ) {
         let gateway = Gateway(configuration: configuration) { key, block in
-            guard case .octets(let octets) = CryptoToolbox().answer(.encrypt(key: key, block: block)) else {
+            guard case .octets(let octets) = SwiftCryptoProvider().answer(.encrypt(key: key, block: block)) else {
                 return nil
             }
             return octets

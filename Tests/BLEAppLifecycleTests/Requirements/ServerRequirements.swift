@@ -203,7 +203,7 @@ struct ServerRequirements {
 
     @Test("a refused subscription pairs and is repeated, like a refused read (SEC-1, SEC-2, SEC-4)")
     func subscribesEncrypted() throws {
-        let configuration = HostConfiguration(hasToolbox: true)
+        let configuration = HostConfiguration(hasCryptoProvider: true)
         let station = AppStation(world, configuration: configuration)
         let manager = TestApp(station).peripheral()
         #expect(manager.add(service(0x02 | 0x10 | 0x100, 0x04)) == nil)

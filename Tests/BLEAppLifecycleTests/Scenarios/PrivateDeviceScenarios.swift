@@ -13,7 +13,7 @@ struct PrivateDeviceScenarios {
     private static let identity = DeviceAddress(value: 0xC0DE_0000_0099, kind: .random)
 
     private func configuration(isPrivate: Bool) -> HostConfiguration {
-        var configuration = HostConfiguration(hasToolbox: true)
+        var configuration = HostConfiguration(hasCryptoProvider: true)
         guard isPrivate else { return configuration }
         configuration.ownAddress = .resolvable(fallback: Self.identity)
         configuration.security.identityResolvingKey = Key128(rawValue: 0xFEED)

@@ -15,7 +15,7 @@ struct RobustCachingScenarios {
 
     /// An app, and a device whose value is only for those that are paired with it.
     init() {
-        let configuration = HostConfiguration(hasToolbox: true)
+        let configuration = HostConfiguration(hasCryptoProvider: true)
         let station = AppStation(world, configuration: configuration)
         remote = HostStation.remote(in: world, configuration: configuration)
         _ = remote.publish(Self.service(Profiles.lock, value: [42]))

@@ -16,7 +16,7 @@ struct SecurityScenarios {
     ) throws -> (
         manager: TestManager, remote: HostStation, link: LinkID, value: DiscoveredCharacteristic
     ) {
-        let configuration = HostConfiguration(hasToolbox: pairing)
+        let configuration = HostConfiguration(hasCryptoProvider: pairing)
         let station = AppStation(world, configuration: configuration)
         let manager = TestApp(station).peripheral()
         let secret = LocalService(

@@ -152,8 +152,8 @@ final class AppStation: Station {
         drain()
     }
 
-    func nextAnswer() -> (question: UInt64, result: ToolboxResult)? {
-        engine.nextToolboxQuestion().map { ($0.id, CryptoToolbox().answer($0.request)) }
+    func nextAnswer() -> (question: UInt64, result: CryptoResult)? {
+        engine.nextCryptoRequest().map { ($0.id, SwiftCryptoProvider().answer($0.request)) }
     }
 
     func takePackets() -> [[UInt8]] {

@@ -5,7 +5,7 @@ import BLESecurity
 enum SecurityMeasurements {
     static let all: [Measurement] = [
         Measurement("P-256: a key pair and a shared secret") { count in
-            let toolbox = CryptoToolbox()
+            let toolbox = SwiftCryptoProvider()
             guard case .keyPair(_, let peer) = toolbox.answer(.generateKeyPair) else { return 0 }
             var checksum: UInt64 = 0
             for _ in 0..<count {
@@ -17,7 +17,7 @@ enum SecurityMeasurements {
             return checksum
         },
         Measurement("resolving a private address with one key") { count in
-            let toolbox = CryptoToolbox()
+            let toolbox = SwiftCryptoProvider()
             let key = [UInt8](repeating: 7, count: 16)
             var checksum: UInt64 = 0
             for number in 0..<count {

@@ -106,7 +106,7 @@ extension FuzzedHost {
         default:
             guard !heldQuestions.isEmpty else { return }
             let question = heldQuestions.remove(at: heldQuestions.count - 1 - Int(choice >> 4) % heldQuestions.count)
-            let result: ToolboxResult =
+            let result: CryptoResult =
                 switch choice % 6 {
                 case 3: toolbox.answer(question.request)
                 case 4: .octets(input.counted())

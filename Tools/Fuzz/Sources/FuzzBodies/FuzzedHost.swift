@@ -28,9 +28,9 @@ struct FuzzedHost: ~Copyable {
     var questions: [UInt64] = []
     /// Of pairing, to the user.
     var pairingQuestions: [PairingQuestionID] = []
-    var toolbox = FuzzedToolbox()
+    var toolbox = FuzzedCryptoProvider()
     /// Questions to the toolbox that wait for the input.
-    var heldQuestions: [ToolboxQuestion] = []
+    var heldQuestions: [PendingCryptoRequest] = []
     private let role: Role
     private var packetCount = 0
     /// The engine has asked for its transport to be opened again.
@@ -39,7 +39,7 @@ struct FuzzedHost: ~Copyable {
     private init(_ input: inout FuzzInput, _ role: Role) {
         self.role = role
         controller = FuzzedController(input.byte())
-        var configuration = HostConfiguration(hasToolbox: role == .security || role == .bearers)
+        var configuration = HostConfiguration(hasCryptoProvider: role == .security || role == .bearers)
         if role == .bearers { configuration.enhancedBearers = EnhancedBearerSettings(opened: 2, credits: 2) }
         host = Host(configuration: configuration)
     }
@@ -162,7 +162,7 @@ struct FuzzedHost: ~Copyable {
             var packets: [[UInt8]] = []
             host.drainPackets { packets.append($0.copied()) }
             while let event = host.nextEvent() { observe(event) }
-            while let question = host.nextToolboxQuestion() { progress = ask(question) || progress }
+            while let question = host.nextCryptoRequest() { progress = ask(question) || progress }
             for packet in packets where violation == nil {
                 progress = true
                 packetCount += 1
@@ -175,7 +175,7 @@ struct FuzzedHost: ~Copyable {
     }
 
     /// - Returns: whether the question was answered, which may have led to something.
-    private mutating func ask(_ question: ToolboxQuestion) -> Bool {
+    private mutating func ask(_ question: PendingCryptoRequest) -> Bool {
         questions.append(question.id)
         guard role == .security || role == .bearers else { return false }
         if toolbox.isHeld {

@@ -16,7 +16,7 @@ struct FuzzedSessions: ~Copyable {
     private static let app = AppID(rawValue: "app")
 
     private let limits = ClientLimits()
-    private var host = Host(configuration: HostConfiguration(hasToolbox: false))
+    private var host = Host(configuration: HostConfiguration(hasCryptoProvider: false))
     private var controller: FuzzedController
     private var life = AppLifecycle(seed: (0..<32).map { UInt8($0) })
     private var tools: [FuzzedTool] = []
@@ -299,7 +299,7 @@ struct FuzzedSessions: ~Copyable {
                 progress = true
                 pass(event)
             }
-            while let question = host.nextToolboxQuestion() {
+            while let question = host.nextCryptoRequest() {
                 progress = true
                 host.answer(question.id, with: .failure(.unavailable), at: now)
             }

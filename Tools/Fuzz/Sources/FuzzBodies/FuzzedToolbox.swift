@@ -3,12 +3,12 @@ import BLEPackets
 
 /// The cryptography under a fuzzed engine: whatever is computed is one octet again and again. So a peer gives fitting
 /// confirm and check values without computing any, and pairing gets to its end.
-struct FuzzedToolbox {
+struct FuzzedCryptoProvider {
     var octet: UInt8 = 0x5A
     /// Whether questions wait until the input has them answered.
     var isHeld = false
 
-    func answer(_ request: ToolboxRequest) -> ToolboxResult {
+    func answer(_ request: CryptoRequest) -> CryptoResult {
         switch request {
         case .random(let count): return .octets([UInt8](repeating: octet, count: count))
         case .encrypt, .authenticationCode: return .octets([UInt8](repeating: octet, count: 16))

@@ -4,7 +4,7 @@ import Crypto
 import CryptoExtras
 
 /// The engine's cryptography, with swift-crypto.
-public struct CryptoToolbox: SecurityToolbox {
+public struct SwiftCryptoProvider: CryptoProvider {
     /// The maximum of random octets in one request: more than any key or nonce needs.
     static let longestRandom = 4096
 
@@ -13,7 +13,7 @@ public struct CryptoToolbox: SecurityToolbox {
 
     /// Answers at once; callable from any thread. Fails for keys and blocks that do not have 16 octets, and for more
     /// than 4096 random octets.
-    public func answer(_ request: ToolboxRequest) -> ToolboxResult {
+    public func answer(_ request: CryptoRequest) -> CryptoResult {
         switch request {
         case .random(let count): random(count)
         case .encrypt(let key, let block): encrypt(key: key, block: block)
@@ -24,14 +24,14 @@ public struct CryptoToolbox: SecurityToolbox {
         }
     }
 
-    private func random(_ count: Int) -> ToolboxResult {
+    private func random(_ count: Int) -> CryptoResult {
         guard (0...Self.longestRandom).contains(count) else { return .failure(.unavailable) }
         // The system's generator is the kernel's (getrandom).
         var generator = SystemRandomNumberGenerator()
         return .octets((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
-    private func encrypt(key: [UInt8], block: [UInt8]) -> ToolboxResult {
+    private func encrypt(key: [UInt8], block: [UInt8]) -> CryptoResult {
         guard key.count == 16, block.count == 16 else { return .failure(.unavailable) }
         var block = block
         do {
@@ -42,7 +42,7 @@ public struct CryptoToolbox: SecurityToolbox {
         return .octets(block)
     }
 
-    private func authenticationCode(key: [UInt8], message: [UInt8]) -> ToolboxResult {
+    private func authenticationCode(key: [UInt8], message: [UInt8]) -> CryptoResult {
         guard key.count == 16 else { return .failure(.unavailable) }
         do {
             var code = try AES.CMAC(key: SymmetricKey(data: key))
@@ -53,7 +53,7 @@ public struct CryptoToolbox: SecurityToolbox {
         }
     }
 
-    private func generateKeyPair() -> ToolboxResult {
+    private func generateKeyPair() -> CryptoResult {
         let key = P256.KeyAgreement.PrivateKey()
         let point = Array(key.publicKey.rawRepresentation)
         guard let publicKey = P256PublicKey(x: Array(point.prefix(32)), y: Array(point.dropFirst(32))) else {
@@ -62,7 +62,7 @@ public struct CryptoToolbox: SecurityToolbox {
         return .keyPair(privateKey: Array(key.rawRepresentation), publicKey: publicKey)
     }
 
-    private func sharedSecret(privateKey: [UInt8], peerPublicKey: P256PublicKey) -> ToolboxResult {
+    private func sharedSecret(privateKey: [UInt8], peerPublicKey: P256PublicKey) -> CryptoResult {
         let own: P256.KeyAgreement.PrivateKey
         do { own = try .init(rawRepresentation: privateKey) } catch { return .failure(.unavailable) }
         do {
