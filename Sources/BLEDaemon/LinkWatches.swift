@@ -68,9 +68,7 @@ struct LinkWatches {
             // One that the controller refuses must not count for the others.
             let others = entries.first { $0.link == link }?.timeouts.filter { $0.client != client } ?? []
             return .setAuthenticatedPayloadTimeout(others.reduce(span) { min($0, $1.span) })
-        case .readRSSI, .readRemoteVersion, .readRemoteFeatures, .updateParameters, .setDataLength, .readPHY, .setPHY,
-            .setSubrate, .readTransmitPower, .readRemoteTransmitPower:
-            return procedure
+        default: return procedure
         }
     }
 
@@ -82,9 +80,7 @@ struct LinkWatches {
         switch asked {
         case .monitorPathLoss, .setAuthenticatedPayloadTimeout:
             pending[operation] = Pending(link: link, client: client, asked: asked, submitted: submitted)
-        case .reportTransmitPower, .readRSSI, .readRemoteVersion, .readRemoteFeatures, .updateParameters,
-            .setDataLength, .readPHY, .setPHY, .setSubrate, .readTransmitPower, .readRemoteTransmitPower:
-            break
+        default: break
         }
     }
 
@@ -109,9 +105,7 @@ struct LinkWatches {
             }
             // What another client asked for meanwhile may be less.
             return wanted == ended.submitted ? nil : wanted.map { (ended.link, $0) }
-        case .reportTransmitPower, .readRSSI, .readRemoteVersion, .readRemoteFeatures, .updateParameters,
-            .setDataLength, .readPHY, .setPHY, .setSubrate, .readTransmitPower, .readRemoteTransmitPower:
-            return nil
+        default: return nil
         }
     }
 

@@ -56,9 +56,7 @@ extension LinkProcedure {
         case .setSubrate:
             .setSubrate(
                 SubrateParameters(minimumFactor: 1, maximumFactor: 1, supervisionTimeout: timing.supervisionTimeout))
-        case .updateParameters, .readRSSI, .readRemoteVersion, .readRemoteFeatures, .readPHY, .readTransmitPower,
-            .readRemoteTransmitPower, .reportTransmitPower, .monitorPathLoss, .setAuthenticatedPayloadTimeout:
-            nil
+        default: nil
         }
     }
 
@@ -70,10 +68,7 @@ extension LinkProcedure {
             wanted.interval.upperBound.rawValue > now.interval.rawValue
                 || wanted.peripheralLatency > now.peripheralLatency
                 || wanted.supervisionTimeout.rawValue < now.supervisionTimeout.rawValue
-        case .setDataLength, .setPHY, .setSubrate: true
-        case .readRSSI, .readRemoteVersion, .readRemoteFeatures, .readPHY, .readTransmitPower, .readRemoteTransmitPower,
-            .reportTransmitPower, .monitorPathLoss, .setAuthenticatedPayloadTimeout:
-            false
+        default: changesLink
         }
     }
 }
