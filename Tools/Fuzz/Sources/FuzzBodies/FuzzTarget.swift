@@ -13,7 +13,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case central
     /// The whole engine as a peripheral.
     case peripheral
-    /// Pairing, bonds and encryption in both roles, over a toolbox that answers alike every time.
+    /// Pairing, bonds and encryption in both roles, over a crypto provider that answers alike every time.
     case security
     /// Credit-based channels on two links.
     case channels

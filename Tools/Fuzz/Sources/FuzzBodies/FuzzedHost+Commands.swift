@@ -12,7 +12,7 @@ extension FuzzedHost {
 
     /// What the engine has given numbers to, by the names of their fields.
     private var known: [String: [UInt64]] {
-        let octet = UInt64(toolbox.octet)
+        let octet = UInt64(cryptoProvider.octet)
         let given: [String: [UInt64]] = [
             "link": links.map(\.bits),
             "operation": operations.suffix(64).map(\.rawValue),
@@ -20,7 +20,7 @@ extension FuzzedHost {
             "question": requests.map(\.bits) + pairingQuestions.map(\.rawValue),
             "value": (0..<4).map { Self.peer($0).value },
             "spsm": [0x27, 0x80],
-            // Those of a key that the toolbox made.
+            // Those of a key that the crypto provider made.
             "random_number": [0, octet &* 0x0101_0101_0101_0101],
             "encrypted_diversifier": [0, octet &* 0x0101],
         ]

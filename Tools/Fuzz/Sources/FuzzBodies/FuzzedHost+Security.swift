@@ -16,7 +16,7 @@ extension FuzzedHost {
         case 7: pair(&input)
         case 8: answerPairing(&input)
         case 9: submit(.security(.setSecurity(Self.settings(&input))))
-        case 10: answerToolbox(&input)
+        case 10: answerCryptoProvider(&input)
         case 11: submitSecurityCommand(&input)
         case 12: advance(by: Int64(input.word()) * 1000)
         default: step(&input, .central)
@@ -25,18 +25,18 @@ extension FuzzedHost {
 
     private func home(_ flags: UInt8) -> UInt16 { flags & 1 == 0 ? Self.centralHandle : Self.peripheralHandle }
 
-    /// A PDU with this code, as long as it has to be, and with the values that the toolbox computes.
+    /// A PDU with this code, as long as it has to be, and with the values that the crypto provider computes.
     private func pairingPDU(_ code: UInt8, _ input: inout FuzzInput) -> [UInt8] {
         switch code {
         case 0x01, 0x02:
             let (io, flags, size) = (input.byte() % 5, input.byte(), input.byte())
             return [code, io, flags >> 7, flags & 0x3F, 7 + size % 10, input.byte(), input.byte()]
-        case 0x03, 0x04, 0x06, 0x08, 0x0A, 0x0D: return [code] + [UInt8](repeating: toolbox.octet, count: 16)
+        case 0x03, 0x04, 0x06, 0x08, 0x0A, 0x0D: return [code] + [UInt8](repeating: cryptoProvider.octet, count: 16)
         case 0x05, 0x0B, 0x0E: return [code, input.byte()]
-        case 0x07: return [code] + [UInt8](repeating: toolbox.octet, count: 10)
+        case 0x07: return [code] + [UInt8](repeating: cryptoProvider.octet, count: 10)
         case 0x09: return [code, 0x01] + Self.peer(Int(input.byte() % 4)).octets
         // Another key than the engine's own.
-        case 0x0C: return [code] + [UInt8](repeating: toolbox.octet &+ 1, count: 64)
+        case 0x0C: return [code] + [UInt8](repeating: cryptoProvider.octet &+ 1, count: 64)
         default: return [code] + input.counted()
         }
     }
@@ -51,8 +51,8 @@ extension FuzzedHost {
                 FuzzedController.packet(
                     LELongTermKeyRequest(connectionHandle: handle, randomNumber: 0, encryptedDiversifier: 0)))
         case 1:
-            // The numbers of a key that the toolbox made.
-            let octet = UInt64(toolbox.octet)
+            // The numbers of a key that the crypto provider made.
+            let octet = UInt64(cryptoProvider.octet)
             receive(
                 FuzzedController.packet(
                     LELongTermKeyRequest(
@@ -96,19 +96,19 @@ extension FuzzedHost {
         }
     }
 
-    /// How the toolbox works from now on, or the answer to a question that was delayed.
-    private mutating func answerToolbox(_ input: inout FuzzInput) {
+    /// How the crypto provider works from now on, or the answer to a question that was delayed.
+    private mutating func answerCryptoProvider(_ input: inout FuzzInput) {
         let choice = input.byte()
         switch choice % 6 {
-        case 0: toolbox.isHeld = true
+        case 0: cryptoProvider.isHeld = true
         case 1: answerHeldQuestions()
-        case 2: toolbox.octet = input.byte()
+        case 2: cryptoProvider.octet = input.byte()
         default:
             guard !heldQuestions.isEmpty else { return }
             let question = heldQuestions.remove(at: heldQuestions.count - 1 - Int(choice >> 4) % heldQuestions.count)
             let result: CryptoResult =
                 switch choice % 6 {
-                case 3: toolbox.answer(question.request)
+                case 3: cryptoProvider.answer(question.request)
                 case 4: .octets(input.counted())
                 default: .failure(choice & 0x80 == 0 ? .unavailable : .invalidPublicKey)
                 }

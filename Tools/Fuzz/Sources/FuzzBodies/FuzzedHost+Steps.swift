@@ -71,7 +71,7 @@ extension FuzzedHost {
         receive(Self.data(answer, channel: 4, handle: handle))
     }
 
-    /// What an app does that serves, or an answer of its toolbox.
+    /// What an app does that serves, or an answer of its crypto provider.
     private mutating func serve(_ input: inout FuzzInput) {
         let choice = input.byte()
         guard choice % 5 == 4 else { return submitServerCommand(&input) }

@@ -28,8 +28,8 @@ struct FuzzedHost: ~Copyable {
     var questions: [UInt64] = []
     /// Of pairing, to the user.
     var pairingQuestions: [PairingQuestionID] = []
-    var toolbox = FuzzedCryptoProvider()
-    /// Questions to the toolbox that wait for the input.
+    var cryptoProvider = FuzzedCryptoProvider()
+    /// Questions to the crypto provider that wait for the input.
     var heldQuestions: [PendingCryptoRequest] = []
     private let role: Role
     private var packetCount = 0
@@ -87,7 +87,7 @@ struct FuzzedHost: ~Copyable {
         settle()
         // While the transport is being reopened the engine stores what is wanted of it.
         if isReopening { submit(.stop) }
-        // What the toolbox was asked it answers, however late.
+        // What the crypto provider was asked it answers, however late.
         answerHeldQuestions()
         advance(by: 100_000_000)
         guard violation == nil else { return }
@@ -145,10 +145,10 @@ struct FuzzedHost: ~Copyable {
     }
 
     mutating func answerHeldQuestions() {
-        toolbox.isHeld = false
+        cryptoProvider.isHeld = false
         while !heldQuestions.isEmpty {
             let question = heldQuestions.removeFirst()
-            let result = toolbox.answer(question.request)
+            let result = cryptoProvider.answer(question.request)
             apply { $0.answer(question.id, with: result, at: $1) }
         }
     }
@@ -178,14 +178,14 @@ struct FuzzedHost: ~Copyable {
     private mutating func ask(_ question: PendingCryptoRequest) -> Bool {
         questions.append(question.id)
         guard role == .security || role == .bearers else { return false }
-        if toolbox.isHeld {
+        if cryptoProvider.isHeld {
             heldQuestions.append(question)
             guard heldQuestions.count > 64 else { return false }
             // Each question gets an answer.
             host.answer(heldQuestions.removeFirst().id, with: .failure(.unavailable), at: now)
             return true
         }
-        host.answer(question.id, with: toolbox.answer(question.request), at: now)
+        host.answer(question.id, with: cryptoProvider.answer(question.request), at: now)
         packetCount += 1
         return true
     }
