@@ -157,13 +157,6 @@ def preserved(daemon):
     daemon.operate(background=RELAY)
 
 
-def killed(daemon):
-    """Both bled and the app."""
-    process = daemon.process_of(RELAY)
-    daemon.kill()
-    os.kill(process, signal.SIGKILL)
-
-
 def goes_on(air, daemon):
     """The adapter is back, and the app is launched again."""
     air.lines[0].listen()
@@ -199,7 +192,7 @@ def test_absent_at_the_start():
     """bled starts without its adapter: it says so, answers, and an app that was preserved is launched when the adapter is there"""
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
         preserved(daemon)
-        killed(daemon)
+        daemon.kill(RELAY)
         air.lines[0].cut()
         daemon.start()
         daemon.wait_said('no controller')
@@ -214,7 +207,7 @@ def test_several_from_one():
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
         preserved(daemon)
         for adapters in air.addresses, air.addresses[::-1]:
-            killed(daemon)
+            daemon.kill(RELAY)
             daemon.adapter, daemon.words = adapters[0], ['--adapter', adapters[1]]
             # It is the first adapter's app, whichever is named first.
             daemon.install(relay_manifest(adapter=air.addresses[0]))

@@ -1,17 +1,13 @@
 """Cases of programs that ask for as much as they can: each delays others by its turn and no more."""
-import os, signal, socket, sys, tempfile, time
+import signal, time
 
 from pytest import mark
 
 from jelling import floods
-from jelling.apps import Air
-from jelling.daemon import HEART, LIMIT, NOBODY, Daemon, Running, answered, grows_less_than, needs_root, octets, state_of
-from jelling.programs import ROOT
+from jelling.daemon import HEART, LIMIT, Daemon, answered, grows_less_than, octets
 
 FLOODING = 10
-# What a program gets done in one turn (TurnLine.turn).
-TURN = 8
-# What all programs may ask for in a second before they count as busy (TurnShare).
+# What all programs may ask for in a second before they count as busy (BusyMeter).
 UNHURRIED = 32 / 0.010
 
 
@@ -24,26 +20,6 @@ def handle(client, operation):
     end = client.end(operation)
     assert end and end.HasField('published'), end
     return end.published.range.first
-
-
-def test_turns():
-    """ten programs that send forty requests in one write delay another program's request by one turn of each"""
-    with Daemon() as daemon:
-        clients = [daemon.connect() for _ in range(FLOODING + 1)]
-        *flooding, victim = clients
-        assert all(client.done(cancel={'operation': 99}) for client in clients)
-        # While it stands still, all send; then it finds all of it at once.
-        daemon.process.send_signal(signal.SIGSTOP)
-        # Else the stop can find it with the first few already in hand.
-        daemon.wait_for('bled stopped', lambda: state_of(daemon.process.pid) == 'T')
-        for client in flooding:
-            client.request_all([publish(number) for number in range(40)])
-        asked = victim.request(**publish(0))
-        daemon.process.send_signal(signal.SIGCONT)
-        own = handle(victim, asked)
-        before = sum(handle(client, operation) < own for client in flooding for operation in range(2, 42))
-        assert before <= FLOODING * TURN, f'{before} of {FLOODING * 40} requests came first'
-        print(f'{before} of {FLOODING * 40} requests came first')
 
 
 @mark.alone
@@ -84,58 +60,6 @@ def test_all_floods():
             assert daemon.process.wait(LIMIT) == 0, 'bled did not end while others flood'
 
 
-def test_silent_programs():
-    """ten programs that send without end and never read are not heard any more; when they read, each gets all its answers in order"""
-    with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
-        victim.wait_for('beat', 2)
-        with grows_less_than(daemon, 64):
-            clients = [daemon.connect() for _ in range(FLOODING)]
-            sent = [floods.fill(client, lambda number: octets(request={'operation': number, **floods.NO_LINK})) for client in clients]
-            victim.wait_for_more('beat', 2)
-        # Linux lets a socket of this kind take so much if nobody says otherwise: a host may.
-        usual = clients[0].socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) / 212_992
-        for client, (count, left) in zip(clients, sent):
-            for number in range(1, count + 1):
-                if left and number == count:
-                    client.socket.sendall(left)
-                message = client.receive()
-                assert message and message.HasField('completed') and message.completed.operation == number, (number, count, message)
-            client.number = count
-            assert client.done(cancel={'operation': 99}), 'no answer afterwards'
-    counts = [count for count, _ in sent]
-    # About 3,000, most of which wait in the sockets; it was 27,000 when the daemon heard them for longer.
-    assert max(counts) < 10_000 * max(1, usual), f'one was heard {max(counts)} times'
-    print(f'{min(counts)} to {max(counts)} requests each')
-
-
-def test_slow_tool():
-    """a tool that reads its reports more slowly than they come ends one of its scans, and then the other"""
-    waited = []
-    with tempfile.TemporaryDirectory() as folder:
-        controller = f'unix:{folder}/hci'
-        with Running([sys.executable, os.path.join(ROOT, 'Tools', 'Gateway', 'radio.py'), controller, '--devices', '1000',
-                      '--rate', '4000'], stderr=None) as radio:
-            assert 'ready' in radio.stdout.readline()
-            with Daemon(adapter=controller) as daemon:
-                tool = daemon.connect()
-                scans = [tool.request(scan={'is_active': True, 'allows_duplicates': True}) for _ in range(2)]
-                # So much that further reports are dropped.
-                daemon.wait_for('a full queue', lambda: max(one.waiting_octets for one in clients(daemon)) >= 128 * 1024)
-                for scan in scans:
-                    asked = tool.request(cancel={'operation': scan})
-                    for reports in range(20_000):
-                        message = tool.receive()
-                        assert message, f'the connection has ended: {daemon.said()[-500:]}'
-                        if message.HasField('completed') and message.completed.operation == asked:
-                            break
-                        # 4,000 reports come in a second, for each scan.
-                        time.sleep(0.002)
-                    else:
-                        raise AssertionError(f'the end did not come before {reports + 1} reports')
-                    waited.append((reports, max(one.waiting_octets for one in clients(daemon))))
-    print(', '.join(f'the end came behind {reports} reports, {octets} octets waited then' for reports, octets in waited))
-
-
 def test_silent_leaver():
     """what a program asked for before it closed its end is done, although it read nothing and was not heard any more"""
     with Daemon() as daemon:
@@ -164,45 +88,3 @@ SLOW = {'services': [{'uuid': '180D', 'characteristics': [{'uuid': NOTE, 'proper
 def clients(daemon):
     """What bled says of each client."""
     return answered(daemon.path, status={}).status.clients
-
-
-def requests(daemon):
-    """How many requests of each tool bled has in hand."""
-    # The operator that asks is a client without links.
-    return [one.requests for one in clients(daemon) if one.links]
-
-
-@needs_root
-def test_shared_link():
-    """five programs that fill the queue of a device leave another user's one a place in it, and delay its read by one of their writes"""
-    with Air(profile=SLOW, name='Slow', comes=True) as air:
-        # The device must answer again before the request in hand times out; on a busy machine it may be late.
-        for _ in range(5):
-            with Daemon(allow=[NOBODY], adapter=air.endpoint) as daemon:
-                clients = [*(daemon.connect() for _ in range(5)), daemon.connect(NOBODY)]
-                links = [client.connected(client.found()) for client in clients]
-                *greedy, victim = clients
-                uuid = bytes.fromhex(NOTE.replace('-', ''))
-                found = victim.done(gatt={'link': links[-1], 'read_using_uuid': {'uuid': uuid, 'range': {'first': 1, 'last': 0xFFFF}}})
-                handle = found.attribute_values.values[0].handle
-                air.sensor.process.send_signal(signal.SIGSTOP)
-                stopped = time.monotonic()
-                try:
-                    for number, (client, link) in enumerate(zip(greedy, links)):
-                        client.request_all([{'gatt': {'link': link, 'write': {'handle': handle, 'value': bytes([number, place])}}}
-                                            for place in range(256)])
-                    # One is on its way and 1,024 wait.
-                    daemon.wait_for('a full queue', lambda: sum(requests(daemon)) >= 1025)
-                    asked = victim.request(gatt={'link': links[-1], 'read': handle})
-                    daemon.wait_for('the read waits', lambda: requests(daemon)[-1] == 1)
-                finally:
-                    air.sensor.process.send_signal(signal.SIGCONT)
-                took = time.monotonic() - stopped
-                end = victim.end(asked)
-                if took < 20 and end and end.HasField('value'):
-                    break
-        assert took < 20, f'the device stood still for {took:.0f} s'
-        assert end and end.HasField('value'), f'the read failed: {end}'
-        place = end.value[1]
-        assert place <= 1, f'the read came after {place + 1} writes of a program'
-        print(f'the read came after {place + 1} of 256 writes of a program')

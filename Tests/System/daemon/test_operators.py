@@ -3,8 +3,7 @@ import contextlib, json, os, pathlib, signal, struct, subprocess, tempfile, thre
 
 from jelling import floods
 from jelling.daemon import (
-    LIMIT, NOBODY, RELAY, AppClient, Daemon, alerted, as_user, bletool, ended, grows_less_than, needs_root, octets, operator,
-    relay_manifest, started_as, state_of)
+    LIMIT, NOBODY, RELAY, Daemon, alerted, as_user, bletool, ended, grows_less_than, needs_root, octets, operator, relay_manifest, started_as, state_of)
 from jelling.programs import BLED, BLETOOL
 
 GROUP = 54321
@@ -305,54 +304,3 @@ def test_stuck_operators():
             assert count < 1_000_000, 'it could flood without end'
             daemon.tool('lescan', '--duration', '2')
             victim.wait_for_more('beat', 2)
-
-
-def test_long_answers():
-    """an operator that asks for eight long answers at once, and then reads, gets all of them"""
-    # Three quarters of a megabyte together, more than what may wait for a program.
-    names = [f'{number:03}.' + 'x' * 100 for number in range(900)]
-    with Daemon(apps=[{'BundleIdentifier': name, 'command': ['/bin/true']} for name in names]) as daemon:
-        client = operator(daemon.path)
-        content = octets(operator_request={'list': {}})
-        client.socket.sendall(8 * (struct.pack('<I', len(content)) + content))
-        for number in range(8):
-            message = client.receive()
-            assert message, f'the session has ended before answer {number + 1}: {daemon.said()[-500:]}'
-            assert len(message.operator_answer.apps) == len(names), 'apps are missing'
-
-
-def test_system_services():
-    """an app sees the services that Apple's system hides only if its manifest says so, its own or that of its installation"""
-    def seen(daemon, name, shown):
-        """The services that an app discovers, in a process of its own: the daemon ends those of installed apps."""
-        output, input = os.pipe()
-        if (process := os.fork()) == 0:
-            try:
-                os.write(input, ' '.join(discovered(daemon, name, shown)).encode())
-            finally:
-                os._exit(0)
-        os.close(input)
-        with os.fdopen(output) as services:
-            found = services.read().split()
-        os.waitpid(process, 0)
-        assert found, 'it discovered nothing'
-        return found
-
-    def discovered(daemon, name, shown):
-        app = AppClient(daemon.path, name, shows_system_services=shown)
-        peer = app.finds('180D')
-        app.ask(connect={'peer': peer})
-        app.event('connected')
-        app.ask(peripheral={'peer': peer, 'discover_services': {}})
-        services = app.event('peripheral').services_discovered.services
-        app.socket.close()
-        return [service.uuid.hex().upper() for service in services]
-
-    manifest = {'BundleIdentifier': 'org.example.shown', 'systemServices': 'shown'}
-    hidden = {'BundleIdentifier': 'org.example.hidden'}
-    with Daemon(apps=[manifest, hidden]) as daemon:
-        assert '1800' not in seen(daemon, b'plain', 0) and '180D' in seen(daemon, b'plain', 0)
-        assert '1800' in seen(daemon, b'own manifest', 1)
-        assert '1800' in seen(daemon, b'org.example.shown', 0)
-        # The installation decides, whatever the program says.
-        assert '1800' not in seen(daemon, b'org.example.hidden', 1)

@@ -3,13 +3,9 @@ import json, os, pathlib, re, signal, subprocess, tempfile, time
 
 from jelling import floods
 from jelling.child import Child
-from jelling.daemon import LIMIT, NOBODY, Daemon, Running, bletool, grows_less_than, messages, octets
+from jelling.daemon import LIMIT, Daemon, bletool, grows_less_than, octets
 from jelling.programs import BLETOOL, CONTROLLERS
 
-LIMIT_REACHED, NOT_CONNECTED, NOT_PERMITTED, INCLUDED_UNKNOWN, UNKNOWN_SERVICE, NOT_OPEN, INVALID_SPSM = (
-    messages.Failure.Reason.Value(f'REASON_{name}') for name in (
-        'LIMIT_REACHED', 'NOT_CONNECTED', 'NOT_PERMITTED', 'INCLUDED_SERVICE_UNKNOWN', 'UNKNOWN_SERVICE', 'CHANNEL_NOT_OPEN',
-        'CHANNEL_INVALID_SPSM'))
 READ, WRITE, NOTIFY = 0x02, 0x08, 0x10
 
 
@@ -65,71 +61,6 @@ class Air(Daemon):
         return server
 
 
-def test_two_servers():
-    """two tools serve at once: a central finds both, each hears of its own alone, and the one that leaves takes only its own away"""
-    with Air() as air:
-        one, two = air.serve('One', ('180F', 0x19, '64')), air.serve('Two', ('181A', 0x6E, 'c409'))
-        assert {'180F', '181A'} <= set(air.discovered()), air.discovered()
-        air.central('gatt', air.addresses[0], 'write', '2A6E', '0102')
-        assert air.read('2A19', '2A6E') == ['64', '0102']
-        assert not one.events('written') and [line['value'] for line in two.events('written')] == ['0102'], (
-            one.events('written'), two.events('written'))
-        # A subscriber of the first stays one when the second is killed.
-        with Running([BLETOOL, '-t', air.hosts[1], '--json', 'gatt', air.addresses[0], 'subscribe', '2A19',
-                      '--count', '1000000']) as reader:
-            assert reader.stdout.readline()
-            air.wait_for('the first hears of its subscriber', lambda: one.events('subscribed'))
-            assert not two.events('subscribed'), two.events('subscribed')
-            assert two.end(signal.SIGKILL) != 0
-            air.wait_for('bled notices', lambda: air.servers() == 1)
-            for _ in range(10):
-                assert reader.stdout.readline(), 'the subscription ended with the other server'
-        air.wait_for('the link has ended', lambda: one.events('disconnected'))
-        assert '181A' not in air.discovered() and '180F' in air.discovered()
-        assert one.end(signal.SIGINT) == 0
-
-        def is_at_rest():
-            adapter = air.status()['adapters'][0]
-            return not adapter['advertising'] and not adapter['wanted'] and not adapter['links']
-
-        air.wait_for('nobody serves or advertises any more', is_at_rest)
-
-
-def test_name_of_a_leaver():
-    """a tool that leaves, and stays connected, gives back the name that it gave the device"""
-    with Air() as air:
-        serving = air.serve('Base', ('180F', 0x19, '64'))
-
-        def name():
-            return bytes.fromhex(air.read('2A00')[0]).decode()
-
-        base = name()
-        tool = air.connect()
-        tool.done(set_device_name='Guest')
-        assert name() == 'Guest', name()
-        tool.request(leave={})
-        air.wait_for('the name is back', lambda: name() == base)
-        assert serving.end(signal.SIGINT) == 0
-        tool.socket.close()
-
-
-def test_server_and_app():
-    """a tool and an app of Core Bluetooth serve at once: each has its own services, and one that leaves takes only its own away"""
-    with Air() as air:
-        tool = air.serve('Tool', ('180F', 0x19, '64'))
-        with air.app('transfer-peripheral') as app:
-            app.wait_for('advertising')
-            text = 'E20A39F4-73F5-4BC4-A12F-17D1AD07A961'
-            air.wait_for('both are found', lambda: {'180F', text} <= set(air.discovered()))
-            assert tool.end(signal.SIGINT) == 0
-            found = air.discovered()
-            assert text in found and '180F' not in found, found
-            tool = air.serve('Again', ('181A', 0x6E, 'c409'))
-        air.wait_for('the services of the app are gone', lambda: text not in air.discovered())
-        assert '181A' in air.discovered()
-        assert tool.end(signal.SIGINT) == 0
-
-
 def test_server_is_killed():
     """bled is killed under a tool that serves: it ends with an error that says so; a new bled serves nothing of it"""
     with Air() as air:
@@ -155,74 +86,7 @@ def publish(client, uuid='180F', **more):
     return service.range.first, service.characteristics[0].value_handle
 
 
-def reason(client, **request):
-    """Why a request fails."""
-    end = client.done(**request)
-    assert end.HasField('failure'), (request, end)
-    return end.failure.reason
-
-
-CHANNELS = {'maximum_transmission_unit': 100, 'maximum_payload_size': 100, 'credits': 4}
 CONNECTABLE = {'is_connectable': True, 'resumes_after_connection': True}
-
-
-def test_no_server_reaches_into_another():
-    """a tool can neither remove, include, update nor answer for another's service, nor use its channels, nor exceed its limits"""
-    with Air(allow=[NOBODY]) as air:
-        owner, thief = air.connect(), air.connect()
-        service, value = publish(owner)
-        assert reason(thief, remove_service=service) == UNKNOWN_SERVICE
-        assert reason(thief, update_value={'handle': value, 'value': b'x'}) == UNKNOWN_SERVICE
-        assert reason(thief, publish={'uuid': b'\x18\x1a', 'is_primary': True, 'included_services': [service]}) == INCLUDED_UNKNOWN
-        for question in 0, 1, 2, 1 << 63:
-            end = thief.done(respond={'question': question, 'value': b'stolen'})
-            assert not end.accepted, end
-        channel = {'link': 1 << 16 | 64, 'number': 1}
-        for request in ({'send_on_channel': {'channel': channel, 'unit': b'x'}}, {'consume_on_channel': {'channel': channel, 'units': 1}},
-                        {'close_channel': channel}):
-            assert reason(thief, **request) == NOT_OPEN, request
-        assert reason(thief, open_channel={'link': 1 << 16 | 64, 'spsm': 0x80, 'settings': CHANNELS}) == NOT_CONNECTED
-        assert reason(thief, stop_listening=0x81) == INVALID_SPSM
-        # The same SPSM only once; and so many advertisements, services, attributes and channels.
-        listening = owner.done(listen={'spsm': 0x81, 'settings': CHANNELS})
-        assert listening.listening == 0x81, listening
-        assert reason(thief, listen={'spsm': 0x81, 'settings': CHANNELS}) == INVALID_SPSM
-        for _ in range(16):
-            assert thief.done(listen={'settings': CHANNELS}).HasField('listening')
-        assert reason(thief, listen={'settings': CHANNELS}) == LIMIT_REACHED
-        for _ in range(64):
-            publish(thief, '181A')
-        assert reason(thief, publish={'uuid': bytes.fromhex('181A'), 'is_primary': True}) == LIMIT_REACHED
-        wide = air.connect()
-        many = [characteristic('2A19')] * 520
-        assert reason(wide, publish={'uuid': b'\x18\x0f', 'characteristics': many}) == LIMIT_REACHED
-        for _ in range(8):
-            thief.request(advertise={'packed': {}, **CONNECTABLE})
-        assert reason(thief, advertise={'packed': {}, **CONNECTABLE}) == LIMIT_REACHED
-        # The owner's service is there, and what belongs to the thief ends with it.
-        assert owner.done(update_value={'handle': value, 'value': b'y'}).accepted
-        thief.socket.close()
-        air.wait_for('it has left', lambda: air.servers() == 1)
-        assert air.serve('Still', ('180D', 0x38, '01')).end(signal.SIGINT) == 0
-        found = air_discovers(air, owner)
-        assert found.count('180F') == 1 and '181A' not in found, found
-        if os.geteuid() != 0:
-            return
-        plain = air.connect(NOBODY)
-        assert not plain.welcome.is_operator
-        # What it requires of pairings holds for its own.
-        mitm = {'io_capability': 4, 'is_bonding': True, 'requires_authentication': True, 'allows_secure_connections': True,
-                'minimum_key_size': 16, 'maximum_key_size': 16, 'initiator_keys': 7, 'responder_keys': 7}
-        assert not plain.done(serve_pairing=mitm).HasField('failure')
-        stranger = {'value': 1}
-        for request in ({'set_device_name': 'Mine'}, {'remove_bond': stranger}, {'name_bond': {'identity': stranger, 'name': 'x'}},
-                        {'capture': True}):
-            assert reason(plain, **request) == NOT_PERMITTED, request
-
-
-def air_discovers(air, advertiser):
-    advertiser.request(advertise={'packed': {'local_name': 'Owner'}, **CONNECTABLE})
-    return air.discovered()
 
 
 def test_hostile_servers():

@@ -6,7 +6,7 @@ import pytest
 
 from jelling.apps import actor, launch, leave, told, wait_for
 from jelling.daemon import (
-    LIMIT, NOBODY, OTHER, PYTHON3, AppClient, Client, Daemon, Running, as_user, bletool, ended, identity, needs_root, started_as, state_of)
+    LIMIT, NOBODY, OTHER, PYTHON3, Client, Daemon, Running, as_user, bletool, ended, identity, needs_root, started_as, state_of)
 from jelling.programs import BLED, BLETOOL
 from daemon.test_operators import GROUP
 
@@ -99,54 +99,6 @@ def test_keys_for_the_start():
             daemon.reload({**{key: True for key in keys.values()}, 'limits': {'clientsOfUser': 5}})
             daemon.wait_for('it is read', lambda: not daemon.can_greet(6))
             assert 'is restarted' not in daemon.said(), daemon.said()
-
-
-def test_names_of_apps():
-    """a user's programs may have one name after the other: what has ended gives way, only those that run are counted"""
-    with Daemon(settings={'adapters': ['sim'], 'limits': {'appsOfUser': 4}}) as daemon:
-        def begin(name, finds=False):
-            app = AppClient(daemon.path, name)
-            if finds:
-                app.finds('180D')
-            return app
-
-        def end(app):
-            app.socket.close()
-            daemon.wait_for('it has left', lambda: not app_names())
-
-        def app_names():
-            return [client['name'] for client in daemon.status()['clients'] if client['kind'] == 'app']
-
-        for number in range(12):
-            end(begin(f'program{number}', finds=number % 2 == 0))
-        crowd = [begin(f'crowd{number}') for number in range(4)]
-        with pytest.raises(AssertionError, match='appsOfUser'):
-            begin('one more')
-        crowd.pop(0).socket.close()
-        daemon.wait_for('one has left', lambda: len(app_names()) == 3)
-        begin('one more')
-
-
-@needs_root
-def test_users_of_the_configuration():
-    """a user whom the configuration lets in may run foreground apps without a manifest; taken out, its programs are refused"""
-    with Daemon(settings={'users': ['nobody']}) as daemon:
-        start = lambda: started_as(NOBODY, PROGRAM, daemon, 2)
-        one = start()
-        assert one.stdout.readline() == 'welcome\n'
-        daemon.reload({'users': []})
-        # REASON_NOT_ALLOWED, and the end.
-        assert one.stdout.read() == 'refused 4\ngone\n' and one.wait(LIMIT) == 0
-        # Refused when it connects: it may be gone before it speaks.
-        two = start()
-        assert 'welcome' not in two.stdout.read() and two.wait(LIMIT) == 0
-        daemon.reload({'users': [NOBODY]})
-        daemon.wait_for('it may again', lambda: is_welcome(start))
-
-
-def is_welcome(start):
-    with start() as program:
-        return program.stdout.readline() == 'welcome\n'
 
 
 # A tool, an app or an operator, which does nothing until it is refused.
@@ -260,10 +212,7 @@ def test_state_of_another_user():
     manifest = actor(name, {'restore': 'shared', 'scan': ['180d'], 'connect': {}, 'subscribe': '2a37'})
     with Daemon(apps=[manifest]) as daemon:
         def restart(**more):
-            process = daemon.process_of(name)
-            assert process
-            daemon.kill()
-            os.kill(process, signal.SIGKILL)
+            assert daemon.kill(name)
             daemon.install({**manifest, **more})
             daemon.start_again()
 

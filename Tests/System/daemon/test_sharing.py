@@ -1,8 +1,6 @@
 """Cases of what a client has for itself beside others of its user: out-of-band data of pairings, with Bumble at the other end, and
 what all programs of one user have together."""
-import json
-
-from jelling.daemon import HEART, LIMIT, NOBODY, OTHER, Daemon, messages, needs_root, started_as
+from jelling.daemon import NOBODY, OTHER, Daemon, messages, needs_root, started_as
 from jelling import lab as bench
 
 NOT_PERMITTED, LIMIT_REACHED = messages.Failure.REASON_NOT_PERMITTED, messages.Failure.REASON_LIMIT_REACHED
@@ -110,18 +108,6 @@ def test_out_of_band():
             assert one.receive().HasField('refusal'), 'wrong values were taken'
 
 
-def test_connections_of_others():
-    """a client that waits for 250 devices does not keep another one's device, which is there, from its turn"""
-    with Daemon() as daemon:
-        greedy, modest = daemon.connect(), daemon.connect()
-        for number in range(250):
-            greedy.request(connect={'peer': {'value': 0xC0FF_EE00_0000 + number, 'kind': 1}})
-        # Its last request has been taken.
-        greedy.done(cancel={'operation': 999})
-        # With the turns of all devices one after the other, its own would come after minutes: later than LIMIT.
-        assert modest.connected(HEART)
-
-
 GREEDY = """
 clients = []
 for _ in range(int(sys.argv[2])):
@@ -157,89 +143,3 @@ def test_sets_of_users():
             # 80 and 160 were asked for; of scans, a user has four times what one tool may have, and one more for each of its other 16.
             assert first < 20 and second >= 1 and (scans, others) == (32 + 16, 8), (first, second, scans, others)
             print(f'{first} sets of the one, {second} of the other; {scans} scans and {others}')
-
-
-APPS = """
-import json
-
-
-class App(AppClient):
-    def __init__(self, number):
-        super().__init__(sys.argv[1], f'app{number}', timeout=1000)
-        self.count, self.logs, self.ready, self.channels = 0, 0, set(), []
-
-    def hear(self):
-        message = self.receive()
-        assert message is not None and not message.HasField('refusal'), 'refused'
-        if message.HasField('app_event'):
-            event = message.app_event
-            self.returns(event)
-            if event.state_changed.state == POWERED_ON:
-                self.ready.add(event.manager)
-            if event.HasField('channel_published'):
-                self.channels.append(not event.channel_published.HasField('error'))
-        self.logs += message.app_notice.HasField('log')
-        return message.app_taken
-
-    def ask(self, manager, **request):
-        # What a request causes at once is told before it has been taken.
-        self.count += 1
-        super().ask(manager, number=self.count, **request)
-        while self.hear() != self.count:
-            pass
-
-    def create(self, manager, kind='create_central'):
-        self.ask(manager, **{kind: {}})
-        while manager not in self.ready:
-            self.hear()
-
-
-apps = [App(number) for number in range(int(sys.argv[2]))]
-for app in apps:
-    app.create(1)
-    app.create(2, 'create_peripheral')
-    for _ in range(16):
-        app.ask(2, publish_channel=False)
-    while len(app.channels) < 16:
-        app.hear()
-refused = 0
-for manager in 1, 3:
-    for app in apps:
-        if manager == 3:
-            app.create(3)
-        logs = app.logs
-        app.ask(manager, scan={})
-        refused += app.logs - logs
-more = 0
-try:
-    for manager in range(4, 12):
-        apps[0].create(manager)
-        more += 1
-# The daemon has ended the session, which may be noticed when an event is returned.
-except (AssertionError, OSError):
-    pass
-print(json.dumps([sum(map(sum, (app.channels for app in apps))), refused, more]), flush=True)
-sys.stdin.readline()
-"""
-
-
-@needs_root
-def test_apps_of_users():
-    """a user with twenty apps that are not installed has no more channels, scans and managers than four, beside one of each for every app; another user has room"""
-    with Daemon(allow=[NOBODY, OTHER]) as daemon:
-        started = []
-
-        def had(user, apps):
-            started.append(started_as(user, APPS, daemon, apps))
-            return json.loads(started[-1].stdout.readline() or '[]')
-
-        try:
-            # 320 channels, 40 scans and 68 managers are asked for.
-            many, one = had(NOBODY, 20), had(OTHER, 1)
-            # Four apps have all channels; each of the other sixteen has one.
-            assert many == [80, 8, 4] and one == [16, 0, 8], (many, one)
-            print(f'{many[0]} channels, {40 - many[1]} scans and {60 + many[2]} managers of twenty apps')
-        finally:
-            for process in started:
-                process.stdin.close()
-                process.wait(LIMIT)

@@ -77,17 +77,6 @@ def test_failure():
     assert own[0] == 1 and own == shared, f'in process {own}\nthrough bled {shared}'
 
 
-def test_two_programs():
-    """two programs on one device: each reads, and the one that is killed leaves the other's link alone"""
-    with Daemon() as daemon:
-        one, two = daemon.connect(), daemon.connect()
-        links = [client.connected(HEART) for client in (one, two)]
-        one.socket.close()
-        for _ in range(10):
-            end = two.done(gatt={'link': links[1], 'read': 3})
-            assert end and end.HasField('value'), end
-
-
 def test_other_language():
     """a client in Python scans, connects and reads a value"""
     with Daemon() as daemon:
@@ -96,48 +85,6 @@ def test_other_language():
         client = daemon.connect()
         value = client.done(gatt={'link': client.connected(HEART), 'read': 3})
         assert value.value == b'Jelling Heart', value
-
-
-def test_pair():
-    """a pairing through bled ends with the refusal of the simulated device, which does not pair; its client alone hears of it"""
-    with Daemon() as daemon:
-        one, two = daemon.connect(), daemon.connect()
-        links = [client.connected(HEART) for client in (one, two)]
-        # Just works: neither input nor output, bonding, LE Secure Connections, keys of 16 octets.
-        options = {'io_capability': 3, 'is_bonding': True, 'allows_secure_connections': True, 'minimum_key_size': 16, 'maximum_key_size': 16, 'initiator_keys': 3, 'responder_keys': 3}
-        asked = one.request(pair={'link': links[0], 'options': options})
-        heard, failure = heard_until(one, asked)
-        # REASON_REFUSED_BY_PEER, Pairing Not Supported.
-        assert (failure.reason, failure.code) == (61, 5), failure
-        assert 'pairing' in heard, heard
-        heard, _ = heard_until(two, two.request(cancel={'operation': 99}))
-        assert 'pairing' not in heard, heard
-
-
-def heard_until(client, operation):
-    """The kinds of messages that come before the end of an operation, and its failure."""
-    heard = set()
-    while not (message := client.receive()).HasField('completed') or message.completed.operation != operation:
-        heard.add(message.WhichOneof('message'))
-    return heard, message.completed.failure
-
-
-def test_one_write():
-    """300 requests and two cancellations in one write: the limit holds, and each cancellation finds its request, also at the limit"""
-    with Daemon() as daemon:
-        client = daemon.connect()
-        away = [{'connect': {'peer': {'value': 0xC0FF_EE00_0000 + number, 'kind': 1}}} for number in range(300)]
-        client.request_all([*away[:1], {'cancel': {'operation': 1}}, *away[1:], {'cancel': {'operation': 3}}])
-        # FAILURE: its reason; 1 is cancelled, 11 the limit.
-        ends = {}
-        while not {1, 2, 3, 301, 302} <= ends.keys():
-            message = client.receive()
-            assert message is not None, f'the connection ended after {len(ends)} ends'
-            if message.HasField('completed'):
-                ends[message.completed.operation] = message.completed.failure.reason
-        assert ends[1] == ends[3] == 1 and ends[2] == ends[302] == 0, ends
-        refused = [number for number, reason in ends.items() if reason == 11]
-        assert len(refused) == len(ends) - 4 and 43 <= len(refused) <= 45, ends
 
 
 @mark.alone

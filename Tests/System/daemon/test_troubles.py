@@ -74,9 +74,7 @@ def test_full_disk():
             daemon.operate(quit=RELAY)
             daemon.wait_for('it is gone', lambda: daemon.process_of(RELAY) == 0)
             works(daemon)
-            process = daemon.process_of(RELAY)
-            daemon.kill()
-            os.kill(process, signal.SIGKILL)
+            process = daemon.kill(RELAY)
             daemon.start()
             daemon.wait_launched(RELAY, process)
             daemon.wait_told('willRestore')
@@ -138,8 +136,7 @@ def test_relaunch_table():
             daemon.press()
 
         def restart():
-            daemon.kill()
-            os.kill(process, signal.SIGKILL)
+            daemon.kill(RELAY)
             daemon.start()
 
         rows = [

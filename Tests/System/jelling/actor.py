@@ -4,12 +4,11 @@ cases of limits and scenarios install it, so that it is a process with a life (s
   restore     the restore identifier of its managers
   scan        services to scan for (an empty list: every device); `duplicates` with duplicates
   connect     options of connecting to the first device that it finds, as AppConnectOptions has them
-  again       connects again after each end; `try` connects to this identifier, whether it knows it or not
+  again       connects again after each end
   subscribe   the number of the characteristic that it subscribes to
   overflow    what its managers say about the overflow area
   publish     services to publish, a list of lists of [UUID, properties, permissions]; `advertise` with this name and `services`
   channels    how many channels to publish
-  signals     how often to read the signal strength at once, when it is connected
   allocate    how many MiB to use, when it may begin
   busy        handles nothing that it is told
   late        after each value in the background, goes on by itself for so many seconds, and then says so
@@ -65,8 +64,6 @@ def begin():
         ask(scan={'services': uuids(WISH['scan']), 'allows_duplicates': WISH.get('duplicates', False)})
     if 'rescan' in WISH:
         threading.Thread(target=rescan, daemon=True).start()
-    if 'try' in WISH:
-        connect(bytes.fromhex(WISH['try']))
     if WISH.get('allocate'):
         try:
             held.append(bytearray(os.urandom(1 << 20) * WISH['allocate']))
@@ -146,8 +143,6 @@ def discovered(found):
 
 def connected(_):
     say('connected')
-    for _ in range(WISH.get('signals', 0)):
-        ask_device(read_rssi={})
     if 'subscribe' in WISH and not is_restored:
         ask_device(discover_services={})
 
@@ -170,8 +165,8 @@ def peripheral(told):
     elif kind == 'value_updated':
         work()
         say('value', value=told.value_updated.value.hex(), error=error(told))
-    elif kind in ('notification_state_updated', 'rssi_read'):
-        say('notifying' if kind == 'notification_state_updated' else 'signal', error=error(told))
+    elif kind == 'notification_state_updated':
+        say('notifying', error=error(told))
 
 
 def work():

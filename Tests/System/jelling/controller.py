@@ -24,7 +24,7 @@ Addresses are text, as `24:00:00:00:00:01`, beside `random`; keys are most signi
 import os, queue, socket, struct, threading, time
 
 from jelling.link import Device, Link, octets, text   # noqa: F401, peers import them from here
-from jelling.child import PATIENCE
+from jelling.child import PATIENCE, wait_until
 from jelling.relay import split_packets
 
 SILENT = object()
@@ -178,13 +178,9 @@ class Controller:
 
     def wait_command(self, opcode, seconds=PATIENCE, count=1):
         """The parameters of the count-th such command."""
-        end = time.monotonic() + seconds
-        with self.changed:
-            while len(found := [p for o, p in self.commands if o == opcode]) < count:
-                left = end - time.monotonic()
-                assert left > 0, f'no command {opcode:#06x} in {seconds} s; last {self.commands[-3:]}'
-                self.changed.wait(left)
-        return found[count - 1]
+        found = lambda: [p for o, p in list(self.commands) if o == opcode]
+        wait_until(lambda: len(found()) >= count, lambda: f'no command {opcode:#06x}; last {self.commands[-3:]}', seconds, 0.01)
+        return found()[count - 1]
 
     def wait(self, condition, what, seconds=PATIENCE):
         end = time.monotonic() + seconds

@@ -93,9 +93,14 @@ class Daemon:
         return [BLED, '--adapter', self.adapter, '--socket', self.path, '--state', self.state, '--apps', self.apps,
                 '--memory-pressure', self.pressure, *self.words]
 
-    def kill(self):
+    def kill(self, app=None):
+        """Also an app, whose process is returned."""
+        process = app and self.process_of(app)
         self.process.kill()
         self.process.wait()
+        if process:
+            os.kill(process, signal.SIGKILL)
+        return process
 
     def __enter__(self):
         try:

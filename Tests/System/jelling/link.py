@@ -1,7 +1,7 @@
 """What is on the air, and a link between it and the host: part of the controller (controller.py)."""
-import struct, threading, time
+import struct, threading
 
-from jelling.child import PATIENCE
+from jelling.child import PATIENCE, wait_until
 
 ACL, DISCONNECTION_COMPLETE, ENCRYPTION_CHANGE, COMPLETED_PACKETS, KEY_REFRESH = 2, 0x05, 0x08, 0x13, 0x30
 REMOTE_USER = 0x13
@@ -52,12 +52,7 @@ class Link:
         self.changed, self.order, self.framing = threading.Condition(), threading.RLock(), threading.RLock()
 
     def wait(self, condition, what, seconds=PATIENCE):
-        end = time.monotonic() + seconds
-        with self.changed:
-            while not condition():
-                left = end - time.monotonic()
-                assert left > 0, f'no {what} in {seconds} s'
-                self.changed.wait(min(left, 0.5))
+        wait_until(condition, f'no {what}', seconds, 0.01)
 
     def tell(self):
         with self.changed:

@@ -19,7 +19,7 @@ import collections, itertools, os, queue, struct, threading, time
 
 from jelling.attributes import REQUESTS, Server, uuid
 from jelling.controller import Device
-from jelling.child import PATIENCE
+from jelling.child import PATIENCE, wait_until
 from jelling import smp
 
 ATT, SIGNALS, SMP = 4, 5, 6
@@ -108,12 +108,7 @@ class Peer(Device):
         return self.links[count - 1]
 
     def wait(self, condition, what, seconds=PATIENCE):
-        end = time.monotonic() + seconds
-        with self.changed:
-            while not condition():
-                left = end - time.monotonic()
-                assert left > 0, f'{self.name}: no {what} in {seconds} s; heard last {[h.payload.hex() for h in self.heard[-4:]]}'
-                self.changed.wait(min(left, 0.2))
+        wait_until(condition, lambda: f'{self.name}: no {what}; heard last {[h.payload.hex() for h in self.heard[-4:]]}', seconds, 0.01)
 
     def wait_end(self, seconds=PATIENCE):
         self.wait(lambda: self.link and not self.link.open, 'end of the link', seconds)

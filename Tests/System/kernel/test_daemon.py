@@ -21,7 +21,8 @@ BONDS = f'{DISK}/bonds.json'
 def folders():
     """Of the guest's disk, where it has one; it is made in the first boot, and has state in the second."""
     if os.environ.get('JELLING_GUEST') == 'daemon':
-        shell(f'blkid /dev/vda || mkfs.ext4 -q /dev/vda; mkdir -p {DISK} /sys/fs/cgroup; modprobe ext4; mount -t ext4 /dev/vda {DISK}')
+        mount = f'mount -t ext4 /dev/vda {DISK}'
+        shell(f'mkdir -p {DISK} /sys/fs/cgroup; modprobe ext4; {mount} || {{ mkfs.ext4 -q /dev/vda; {mount}; }}')
         assert os.path.ismount(DISK), 'the guest has no disk'
         shell('mount -t cgroup2 none /sys/fs/cgroup; echo "+memory" >/sys/fs/cgroup/cgroup.subtree_control; '
               f'mkdir -p {GROUPS}; echo "+memory" >{GROUPS}/cgroup.subtree_control')
