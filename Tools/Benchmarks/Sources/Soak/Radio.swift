@@ -17,10 +17,10 @@ struct Radio {
         let radio = try TestRadio()
         let peer = DeviceAddress(value: 0xC0DE_0000_5041, kind: .random)
         let peripheral = try await radio.openAdapter {
-            $0.toolbox = SwiftCryptoProvider()
+            $0.cryptoProvider = SwiftCryptoProvider()
             $0.ownAddress = .random(peer)
         }
-        let central = try await radio.openAdapter { $0.toolbox = SwiftCryptoProvider() }
+        let central = try await radio.openAdapter { $0.cryptoProvider = SwiftCryptoProvider() }
         let events = await peripheral.serverEvents()
         let published = try await peripheral.publish(
             GATTServiceDefinition(

@@ -33,7 +33,7 @@ struct Soak {
                 await radio.close()
             } else if let peer = DeviceAddress(arguments[2]) {
                 var configuration = AdapterConfiguration()
-                configuration.toolbox = SwiftCryptoProvider()
+                configuration.cryptoProvider = SwiftCryptoProvider()
                 let adapter = try await Adapter.open(arguments[1], configuration: configuration)
                 let failures = await run(adapter, peer, count: count, pairingEvery: pairingEvery)
                 await tell(failures, of: adapter)

@@ -13,7 +13,7 @@ enum FirmwarePair {
             return print("firmware-pair TRANSPORT ADDRESS UUID FOLDER")
         }
         var configuration = AdapterConfiguration()
-        configuration.toolbox = SwiftCryptoProvider()
+        configuration.cryptoProvider = SwiftCryptoProvider()
         configuration.bondStore = FileBondStore(path: arguments[4]) { print($0) }
         configuration.security.pairing.requiresSecureConnections = true
         let adapter = try await Adapter.open(arguments[1], configuration: configuration)
