@@ -191,7 +191,7 @@ let package = Package(
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         module(
             "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEHost", "BLEMessages", "BLEPackets",
-            "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
+            "BLETransport", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
         // Messages that are drawn from octets, and the schema that they have: for tests and fuzzers.
         module("MessageDrawing", "BLEMessages", path: "Tests/MessageDrawing"),
         // Engines on one virtual air, for every test that needs more than one machine.
@@ -237,8 +237,8 @@ let package = Package(
         tests("BLERecording", "BLERecording", "BLEHost", "BLECapture", "BLEMessages", "BLESimulator", "TestSupport"),
         tests("BLEMessages", "BLEAppLifecycle", "BLEHost", "BLEMessages", "MessageDrawing"),
         tests(
-            "BLEDaemon", "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEMessages", "BLETransport",
-            "BLEVirtualTransports"),
+            "BLEDaemon", "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEHost", "BLEMessages",
+            "BLEPackets", "BLESecurity", "BLESimulator", "BLETransport", "BLEVirtualTransports", "TestSupport"),
         tests(
             "bletool", "bletool", "BLE", "BLEDaemon", "BLEHost", "BLEJSON", "BLESecurity", "BLETransport",
             "BLEVirtualTransports"),

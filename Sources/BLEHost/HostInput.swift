@@ -12,7 +12,7 @@ public enum HostInput: Equatable, Sendable {
     /// A client's command.
     case command(HostCommand, ClientID)
     /// The answer to the `PendingCryptoRequest` with this number.
-    case toolbox(UInt64, CryptoResult)
+    case cryptoProvider(UInt64, CryptoResult)
     /// The user for whom a client works from now on; `nil`: it has gone.
     case user(ClientUser?, ClientID)
     /// Time has passed.
@@ -29,7 +29,7 @@ extension Host {
         case .transportClosed: transportClosed(at: now)
         case .packet(let bytes): receive(bytes.span.bytes, at: now)
         case .command(let command, let client): return submit(command, from: client, at: now)
-        case .toolbox(let question, let result): answer(question, with: result, at: now)
+        case .cryptoProvider(let question, let result): answer(question, with: result, at: now)
         case .user(let user, let client): setUser(user, of: client, at: now)
         case .advance: advance(to: now)
         }

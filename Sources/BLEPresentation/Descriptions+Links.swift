@@ -144,7 +144,7 @@ extension AdapterConfiguration: CustomStringConvertible, CustomReflectable {
     /// Such as `adapter configuration “Jelling”: resolvable private addresses, bonds kept, pairing asks`.
     public var description: String {
         var words = ["\(ownAddress)"]
-        if toolbox == nil {
+        if cryptoProvider == nil {
             words.append("no pairing")
         } else {
             words.append(bondStore == nil ? "bonds until closed" : "bonds kept")

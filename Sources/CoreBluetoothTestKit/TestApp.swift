@@ -22,7 +22,7 @@ public final class TestApp: Sendable {
         public var authorization = CBManagerAuthorization.allowedAlways
         /// Whether the app sees the services that Apple's system hides.
         public var showsSystemServices = false
-        /// Changes the adapter's configuration, for example to add a toolbox and a store of bonds.
+        /// Changes the adapter's configuration, for example to add a crypto provider and a store of bonds.
         public var configure: @Sendable (inout AdapterConfiguration) -> Void = { _ in }
         /// Receives messages about API misuse; `nil` prints them.
         public var log: (@Sendable (String) -> Void)?

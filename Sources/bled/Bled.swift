@@ -291,7 +291,7 @@ struct Bled: ParsableCommand {
         let log = process.output.logger(of: count == 0 ? nil : choice.name)
         let warn: @Sendable (String) -> Void = { log.warning("\($0)") }
         var engine = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
-        engine.toolbox = SwiftCryptoProvider()
+        engine.cryptoProvider = SwiftCryptoProvider()
         if settings.enhancedBearers { engine.enhancedBearers = EnhancedBearerSettings() }
         engine.reportsAddressResolution = settings.addressResolution
         engine.keepsSharedAdvertisement = true

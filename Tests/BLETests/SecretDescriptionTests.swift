@@ -28,7 +28,7 @@ import Testing
     private static var configuration: AdapterConfiguration {
         var configuration = AdapterConfiguration(ownAddress: .public)
         configuration.security = security
-        configuration.toolbox = NoCryptoProvider()
+        configuration.cryptoProvider = NoCryptoProvider()
         return configuration
     }
 

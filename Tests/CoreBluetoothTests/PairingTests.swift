@@ -72,8 +72,8 @@ struct PairingTests {
 
     init() throws {
         stage = try Stage { _ in }
-        server = PeripheralProbe(stage.launch("org.example.server") { $0.toolbox = SwiftCryptoProvider() })
-        client = CentralProbe(stage.launch("org.example.client") { $0.toolbox = SwiftCryptoProvider() })
+        server = PeripheralProbe(stage.launch("org.example.server") { $0.cryptoProvider = SwiftCryptoProvider() })
+        client = CentralProbe(stage.launch("org.example.client") { $0.cryptoProvider = SwiftCryptoProvider() })
     }
 
     private func setAgent(
@@ -120,12 +120,12 @@ struct PairingTests {
         func launch(_ name: String) -> PeripheralProbe {
             PeripheralProbe(
                 stage.launch(name) {
-                    $0.toolbox = SwiftCryptoProvider()
+                    $0.cryptoProvider = SwiftCryptoProvider()
                     $0.ownAddress = .random(DeviceAddress(value: 0xC0DE_0000_0098, kind: .random))
                 })
         }
         let bonded = launch("org.example.bonded")
-        let client = CentralProbe(stage.launch("org.example.client") { $0.toolbox = SwiftCryptoProvider() })
+        let client = CentralProbe(stage.launch("org.example.client") { $0.cryptoProvider = SwiftCryptoProvider() })
         #expect(try await read(client, bonded) == "value FFF1 5e")
         await bonded.system.kill()
         try await client.wait(for: "disconnected")
@@ -147,13 +147,13 @@ struct PairingTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let server = PeripheralProbe(
             stage.launch("org.example.server") {
-                $0.toolbox = SwiftCryptoProvider()
+                $0.cryptoProvider = SwiftCryptoProvider()
                 $0.bondStore = FileBondStore(path: folder + "/server")
                 $0.ownAddress = .resolvable(fallback: DeviceAddress(value: 0xC0DE_0000_0099, kind: .random))
             })
         let client = CentralProbe(
             stage.launch("org.example.client") {
-                $0.toolbox = SwiftCryptoProvider()
+                $0.cryptoProvider = SwiftCryptoProvider()
                 $0.bondStore = FileBondStore(path: folder + "/client")
                 // Two devices have two identities.
                 $0.ownAddress = .random(DeviceAddress(value: 0xC0DE_0000_0098, kind: .random))

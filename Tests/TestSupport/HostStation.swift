@@ -13,7 +13,7 @@ public final class HostStation: Station {
     /// All since the beginning, or since `forget`.
     public private(set) var events: [HostEvent] = []
     /// Answers the engine's questions; `nil`: they stay open.
-    public var toolbox: (any CryptoProvider)? = SwiftCryptoProvider()
+    public var cryptoProvider: (any CryptoProvider)? = SwiftCryptoProvider()
     /// What the station's user does about an event, at once.
     public var react: (HostEvent) -> HostCommand? = { _ in nil }
     /// What becomes of an H4 packet that the station sends; `nil`: it is lost.
@@ -137,8 +137,8 @@ public final class HostStation: Station {
     public var nextDeadline: Instant? { host.nextDeadline }
 
     public func nextAnswer() -> (question: UInt64, result: CryptoResult)? {
-        guard let toolbox, let question = host.nextCryptoRequest() else { return nil }
-        return (question.id, toolbox.answer(question.request))
+        guard let cryptoProvider, let question = host.nextCryptoRequest() else { return nil }
+        return (question.id, cryptoProvider.answer(question.request))
     }
 
     public func takePackets() -> [[UInt8]] {

@@ -65,7 +65,7 @@ public final class World {
         var isBusy = false
         while let (question, result) = station.nextAnswer() {
             isBusy = true
-            station.take(.toolbox(question, result), at: now)
+            station.take(.cryptoProvider(question, result), at: now)
         }
         for packet in station.takePackets() {
             isBusy = true

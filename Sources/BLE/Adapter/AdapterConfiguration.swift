@@ -13,8 +13,8 @@ public struct AdapterConfiguration: Sendable {
         /// A random static or non-resolvable private address.
         case random(DeviceAddress)
         /// Resolvable private addresses that change every 15 minutes, made with the key in the bond store; requires a
-        /// bond store and a toolbox. Bonded devices receive the identity address: the controller's public address, or
-        /// the one given here if it has none.
+        /// bond store and a crypto provider. Bonded devices receive the identity address: the controller's public
+        /// address, or the one given here if it has none.
         case resolvable(fallback: DeviceAddress)
     }
 
@@ -28,8 +28,8 @@ public struct AdapterConfiguration: Sendable {
     public var deviceName = "Jelling"
     /// How names and services are packed into advertising data.
     public var advertising = AdvertisingPackerSettings()
-    /// Performs the cryptography; without a toolbox there is no pairing, no private address and no database hash.
-    public var toolbox: (any CryptoProvider)?
+    /// Performs the cryptography; without it there is no pairing, no private address and no database hash.
+    public var cryptoProvider: (any CryptoProvider)?
     /// How links are made secure. `identityResolvingKey` always comes from the bond store; the value here is ignored.
     public var security = SecuritySettings()
     /// Enhanced attribute bearers (EATT); `nil`: none are offered, accepted or opened. Links need encryption for them.
@@ -103,7 +103,7 @@ public struct AdapterConfiguration: Sendable {
         if case .rawChannel = address { isShared = true }
         var configuration = HostConfiguration(
             ownership: isShared ? .shared : .exclusive, ownAddress: own, timing: timing, limits: limits,
-            deviceName: deviceName, advertising: advertising, hasCryptoProvider: toolbox != nil,
+            deviceName: deviceName, advertising: advertising, hasCryptoProvider: cryptoProvider != nil,
             security: security)
         configuration.usesControllerResolution = usesControllerResolution
         configuration.enhancedBearers = enhancedBearers

@@ -227,9 +227,9 @@ public final class HostRunner {
 
     private func answerCryptoRequests() {
         while let question = host.nextCryptoRequest() {
-            let result = configuration.toolbox?.answer(question.request) ?? .failure(.unavailable)
+            let result = configuration.cryptoProvider?.answer(question.request) ?? .failure(.unavailable)
             let now = now
-            configuration.recorder?.observe(.toolbox(question.id, result), at: now)
+            configuration.recorder?.observe(.cryptoProvider(question.id, result), at: now)
             host.answer(question.id, with: result, at: now)
         }
     }

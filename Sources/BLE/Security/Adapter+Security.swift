@@ -4,7 +4,7 @@ import BLEPackets
 /// Pairing, bonds and encryption.
 ///
 ///     var configuration = AdapterConfiguration()
-///     configuration.toolbox = SwiftCryptoProvider()
+///     configuration.cryptoProvider = SwiftCryptoProvider()
 ///     configuration.bondStore = FileBondStore(path: "/var/lib/gateway/bonds")
 ///     configuration.security.pairing.ioCapability = .displayYesNo
 ///     configuration.pairingAgent = MyAgent()
@@ -53,7 +53,7 @@ extension Adapter {
     public func unlockPasskey() async throws { _ = try await result(of: .security(.unlockPasskey)) }
 
     /// Out-of-band data of this device, for one pairing with another device.
-    /// - Throws: `BLEError.security(.notAvailable)` without a toolbox.
+    /// - Throws: `BLEError.security(.notAvailable)` without a crypto provider.
     public func makeOutOfBandData() async throws -> LocalOutOfBandData {
         try await answer(to: .createOutOfBandData)
     }

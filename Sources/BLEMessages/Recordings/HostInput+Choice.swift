@@ -12,8 +12,8 @@ extension HostInput: Choice {
             13, "command", as: "RecordedCommand", &it, { .command($1, $0) }, "client",
             rest: { if case .command(let command, let client) = $0 { (client, command) } else { nil } })
         try c.option(
-            14, "answer", as: "ToolboxAnswer", &it, Self.toolbox, "question",
-            rest: { if case .toolbox(let question, let result) = $0 { (question, result) } else { nil } })
+            14, "answer", as: "ToolboxAnswer", &it, Self.cryptoProvider, "question",
+            rest: { if case .cryptoProvider(let question, let result) = $0 { (question, result) } else { nil } })
         try c.option(
             15, "user", as: "UserOfClient", &it, { .user($1, $0) }, "client", "user",
             from: { if case .user(let user, let client) = $0 { (client, user) } else { nil } })

@@ -1,5 +1,5 @@
 /// AES-128 backwards, one block (FIPS 197, 5.3), for devices that send the key with the data; what protects secrets is
-/// the toolbox of the host.
+/// the crypto provider of the host.
 enum BlockCipher {
     /// - Parameters:
     ///   - block: 16 octets.

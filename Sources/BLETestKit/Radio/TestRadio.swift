@@ -72,7 +72,7 @@ public final class TestRadio: Sendable {
     /// - Parameters:
     ///   - controller: what the controller can do; `nil` for one that can do everything, with an address that no other
     ///     has.
-    ///   - configure: changes the configuration, for example to add a toolbox and a store of bonds.
+    ///   - configure: changes the configuration, for example to add a crypto provider and a store of bonds.
     /// - Throws: the errors of `Adapter.open(_:configuration:)`.
     public func openAdapter(
         controller: SimulatedControllerConfiguration? = nil,

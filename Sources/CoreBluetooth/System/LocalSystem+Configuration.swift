@@ -27,7 +27,7 @@ extension LocalSystem {
             adapter = AdapterConfiguration(
                 ownAddress: .automatic(fallback: state.staticAddress { MisuseLog.write($0) }),
                 makeVirtualTransport: VirtualTransports.open)
-            adapter.toolbox = SwiftCryptoProvider()
+            adapter.cryptoProvider = SwiftCryptoProvider()
             adapter.bondStore = FileBondStore(path: environment.stateDirectory + "/security") { notice in
                 MisuseLog.write("\(notice)")
             }

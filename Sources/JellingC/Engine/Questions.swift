@@ -5,7 +5,7 @@ import BLEHost
 import BLEPackets
 import CJelling
 
-/// Writes a question to the toolbox as C has it; what it points to goes into the arena.
+/// Writes a question to the crypto provider as C has it; what it points to goes into the arena.
 func fill(_ question: inout jelling_question, with source: PendingCryptoRequest, _ arena: inout Arena) {
     unsafe question.id = source.id
     var kind = JELLING_CRYPTO_RANDOM

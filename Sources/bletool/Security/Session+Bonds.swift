@@ -27,7 +27,7 @@ extension Session {
         _ configuration: inout AdapterConfiguration, pairing: PairingOptions?, confirms: Bool = false,
         needsStore: Bool = false
     ) throws {
-        configuration.toolbox = SwiftCryptoProvider()
+        configuration.cryptoProvider = SwiftCryptoProvider()
         if let pairing { configuration.security.pairing = pairing }
         configuration.pairingAgent = TerminalAgent(console: console, confirms: confirms)
         // The bonds are the daemon's.

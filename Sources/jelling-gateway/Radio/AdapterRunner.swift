@@ -77,7 +77,7 @@ final class AdapterRunner: Sendable {
     private func runOnce() async {
         state.withLock { $0.phase = .opening }
         var configuration = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
-        configuration.toolbox = SwiftCryptoProvider()
+        configuration.cryptoProvider = SwiftCryptoProvider()
         DaemonClient.join(&configuration)
         let adapter: Adapter
         do {

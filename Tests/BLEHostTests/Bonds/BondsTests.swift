@@ -179,7 +179,7 @@ struct BondsTests {
         #expect(bonds.identity(behind: address, into: &effects).choosing { _ in false } == .identity(Self.bob))
     }
 
-    @Test("Without resolving keys or without a toolbox every private address is a stranger's")
+    @Test("Without resolving keys or without a crypto provider every private address is a stranger's")
     func strangers() {
         var effects = Effects()
         let address = DeviceAddress(value: 0x4102_0300_0000, kind: .random)
@@ -276,7 +276,7 @@ struct BondsTests {
         #expect(SwiftCryptoProvider().answer(function.request) == .octets(data.confirm.mostSignificantOctets))
     }
 
-    @Test("A toolbox that fails ends the operation")
+    @Test("A crypto provider that fails ends the operation")
     func outOfBandFailure() {
         var effects = Effects()
         OutOfBandTable().keyPairMade(.failure(.unavailable), for: Self.operation, into: &effects)

@@ -30,9 +30,11 @@ struct IdentityTests {
         return address
     }
 
-    static func rig(_ bonds: [Bond] = [bond()], toolbox: (any CryptoProvider)? = SwiftCryptoProvider()) -> HostRig {
+    static func rig(
+        _ bonds: [Bond] = [bond()], cryptoProvider: (any CryptoProvider)? = SwiftCryptoProvider()
+    ) -> HostRig {
         let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true))
-        rig.toolbox = toolbox
+        rig.cryptoProvider = cryptoProvider
         rig.submit(.security(.restoreBonds(bonds)))
         rig.start()
         rig.forget()
@@ -64,7 +66,7 @@ struct IdentityTests {
 
     @Test("an address is tried against each bond once: known ones and strangers cost nothing again")
     func onePass() {
-        let rig = Self.rig([Self.bond(), Self.bond(Self.otherIdentity, key: Key128(rawValue: 5))], toolbox: nil)
+        let rig = Self.rig([Self.bond(), Self.bond(Self.otherIdentity, key: Key128(rawValue: 5))], cryptoProvider: nil)
         rig.submit(.radio(.scan(ScanRequest(isActive: false, allowsDuplicates: true))))
         rig.receive(HostRig.report(Self.stranger))
         var questions: [PendingCryptoRequest] = []
@@ -74,7 +76,7 @@ struct IdentityTests {
         #expect(rig.nextCryptoRequest() == nil)
         #expect(rig.discoveries.isEmpty)
         for question in questions {
-            rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
+            rig.apply(.cryptoProvider(question.id, SwiftCryptoProvider().answer(question.request)))
         }
         #expect(rig.discoveries.count == 2)
         rig.receive(HostRig.report(Self.stranger))
@@ -177,13 +179,13 @@ struct IdentityTests {
 
     @Test("data from a central whose identity is still being resolved is neither lost nor reordered")
     func packetsMeanwhile() {
-        let rig = Self.rig(toolbox: nil)
+        let rig = Self.rig(cryptoProvider: nil)
         rig.receive(Self.peripheralLink(Self.address))
         rig.receive(frame: [0x02, 100, 0], handle: 0x40)
         rig.receive(frame: [0x0A, 3, 0], handle: 0x40)
         #expect(rig.centrals.isEmpty && rig.data.isEmpty)
         while let question = rig.nextCryptoRequest() {
-            rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
+            rig.apply(.cryptoProvider(question.id, SwiftCryptoProvider().answer(question.request)))
         }
         #expect(rig.centrals.map(\.peer) == [Self.identity.asIdentity])
         #expect(rig.data.map { $0[8] } == [0x03, 0x0B])
@@ -191,14 +193,14 @@ struct IdentityTests {
 
     @Test("a link that ends before its peer is identified leaves nothing behind")
     func endedMeanwhile() {
-        let rig = Self.rig(toolbox: nil)
+        let rig = Self.rig(cryptoProvider: nil)
         rig.receive(Self.peripheralLink(Self.address))
         rig.receive(
             DisconnectionComplete(
                 status: .success, connectionHandle: ConnectionHandle(rawValue: 0x40),
                 reason: .remoteUserTerminatedConnection))
         while let question = rig.nextCryptoRequest() {
-            rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
+            rig.apply(.cryptoProvider(question.id, SwiftCryptoProvider().answer(question.request)))
         }
         #expect(rig.centrals.isEmpty)
     }

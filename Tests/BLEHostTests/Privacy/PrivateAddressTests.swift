@@ -9,13 +9,13 @@ struct PrivateAddressTests {
     static let key = Key128(rawValue: 0x1234_5678_9ABC_DEF0_1234_5678_9ABC_DEF0)
     static let fallback = DeviceAddress(value: 0xC000_0000_0007, kind: .random)
 
-    static func rig(toolbox: (any CryptoProvider)? = SwiftCryptoProvider(), hasKey: Bool = true) -> HostRig {
+    static func rig(cryptoProvider: (any CryptoProvider)? = SwiftCryptoProvider(), hasKey: Bool = true) -> HostRig {
         var security = SecuritySettings()
         security.identityResolvingKey = hasKey ? key : nil
         let rig = HostRig(
             configuration: HostConfiguration(
                 ownAddress: .resolvable(fallback: fallback), hasCryptoProvider: true, security: security))
-        rig.toolbox = toolbox
+        rig.cryptoProvider = cryptoProvider
         rig.start()
         return rig
     }
@@ -44,11 +44,11 @@ struct PrivateAddressTests {
         #expect(information.identityAddress == DeviceAddress(value: 0x0011_2233_4455, kind: .public))
     }
 
-    @Test("a controller waits for a slow toolbox, and a toolbox that fails leaves the identity")
+    @Test("a controller waits for a slow crypto provider, and a crypto provider that fails leaves the identity")
     func slow() {
-        let rig = Self.rig(toolbox: nil)
+        let rig = Self.rig(cryptoProvider: nil)
         #expect(!rig.isReady)
-        while let question = rig.nextCryptoRequest() { rig.apply(.toolbox(question.id, .failure(.unavailable))) }
+        while let question = rig.nextCryptoRequest() { rig.apply(.cryptoProvider(question.id, .failure(.unavailable))) }
         #expect(rig.isReady)
         #expect(Self.addresses(rig).isEmpty)
     }

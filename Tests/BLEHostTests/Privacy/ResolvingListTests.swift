@@ -29,7 +29,7 @@ struct ResolvingListTests {
             configuration.security.identityResolvingKey = PrivateAddressTests.key
         }
         let rig = HostRig(configuration: configuration)
-        rig.toolbox = SwiftCryptoProvider()
+        rig.cryptoProvider = SwiftCryptoProvider()
         rig.features = [.encryption, .linkLayerPrivacy]
         rig.resolvingListSize = size
         rig.submit(.security(.restoreBonds(bonds)))
@@ -287,11 +287,11 @@ struct ResolvingListTests {
     @Test("an address that was heard before its bond was in the list is no evidence against the controller")
     func lateResolution() {
         let rig = Self.rig([Self.bonds[0]])
-        rig.toolbox = nil
+        rig.cryptoProvider = nil
         rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         rig.receive(HostRig.report(Self.onAir(Self.bonds[0])))
         rig.submit(.security(.restoreBonds(Array(Self.bonds[..<2]))))
-        rig.toolbox = SwiftCryptoProvider()
+        rig.cryptoProvider = SwiftCryptoProvider()
         rig.receive(Self.identityReport(Self.bonds[0]))
         rig.forget()
         rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))

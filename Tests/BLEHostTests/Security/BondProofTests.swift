@@ -21,7 +21,7 @@ struct BondProofTests {
     /// A controller whose host has a bond with the peer.
     static func rig(_ bonds: [Bond] = [bond()], _ settings: SecuritySettings = SecuritySettings()) -> HostRig {
         let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true, security: settings))
-        rig.toolbox = SwiftCryptoProvider()
+        rig.cryptoProvider = SwiftCryptoProvider()
         rig.start()
         rig.submit(.security(.restoreBonds(bonds)))
         return rig
@@ -252,10 +252,10 @@ struct BondProofTests {
     func resolvedLate() throws {
         let rig = Self.rig([IdentityTests.bond()])
         rig.submit(.radio(.connect(ConnectRequest(peer: IdentityTests.address))))
-        rig.toolbox = nil
+        rig.cryptoProvider = nil
         rig.receive(rig.connectionComplete(IdentityTests.address))
         rig.receive(frame: [0x1B, 3, 0, 0xBA], handle: 0x40)
-        rig.toolbox = SwiftCryptoProvider()
+        rig.cryptoProvider = SwiftCryptoProvider()
         rig.advance(by: .seconds(1))
         #expect(rig.count(of: LEEnableEncryption.opcode) == 1)
         #expect(Self.sent(rig).isEmpty && rig.counters.refusedCleartext == 1)

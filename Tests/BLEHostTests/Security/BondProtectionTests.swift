@@ -247,7 +247,7 @@ import Testing
         settings.encryptsAtConnection = encryptsAtConnection
         settings.pairing.ioCapability = capability
         let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true, security: settings))
-        rig.toolbox = SwiftCryptoProvider()
+        rig.cryptoProvider = SwiftCryptoProvider()
         rig.start()
         rig.submit(.security(.restoreBonds([Self.bond(HostRig.peer)])))
         rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))

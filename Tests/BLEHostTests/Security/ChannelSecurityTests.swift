@@ -153,7 +153,7 @@ struct ChannelSecurityTests {
             var settings = TwoHosts.Settings()
             settings.peripheral.pairing.acceptsDebugKeys = isAccepted
             let hosts = TwoHosts(settings)
-            hosts.toolbox = DebugCryptoProvider(x: x, y: y)
+            hosts.cryptoProvider = DebugCryptoProvider(x: x, y: y)
             hosts.connect()
             let result = hosts.pair()
             if isAccepted {
@@ -168,14 +168,14 @@ struct ChannelSecurityTests {
 
     /// Shows the debug key as the first one that it makes.
     private final class DebugCryptoProvider: CryptoProvider, @unchecked Sendable {
-        private let toolbox = SwiftCryptoProvider()
+        private let cryptoProvider = SwiftCryptoProvider()
         private let key: P256PublicKey
         private var isFirst = true
 
         init(x: [UInt8], y: [UInt8]) { key = P256PublicKey(x: x, y: y)! }
 
         func answer(_ request: CryptoRequest) -> CryptoResult {
-            let result = toolbox.answer(request)
+            let result = cryptoProvider.answer(request)
             guard isFirst, case .generateKeyPair = request, case .keyPair(let privateKey, _) = result else {
                 return result
             }

@@ -76,14 +76,16 @@ import Testing
         #expect(pair(.justWorks, late: .initiator, by: 7_501, interval: 0).outcome(.initiator) == nil)
     }
 
-    @Test("A key that comes before the encryption of the link has begun ends pairing, however slow the toolbox is")
+    @Test(
+        "A key that comes before the encryption of the link has begun ends pairing, however slow the crypto provider is"
+    )
     func beforeTheEncryption() {
         for isSlow in [false, true] {
             for (way, opcode, sender) in [
                 (.justWorks, 0x0D, .initiator), (.justWorks, 0x0D, .responder), (.legacyJustWorks, 0x04, .initiator),
             ] as [(PairingCase, UInt8, TwoMachines.Side)] {
                 let two = way.machines()
-                two.hasSlowToolbox = isSlow
+                two.hasSlowCryptoProvider = isSlow
                 // A later report, as the initiator cannot know otherwise.
                 two.hearsLate = .initiator
                 two.lateness = Microseconds(rawValue: 15_000)

@@ -183,15 +183,15 @@ import Testing
         #expect(two.pair(by: .peripheral)?.pairing?.identity == TwoHosts.centralAddress)
     }
 
-    @Test("Without a toolbox pairing is refused with Pairing Not Supported, in both roles")
-    func noToolbox() {
+    @Test("Without a crypto provider pairing is refused with Pairing Not Supported, in both roles")
+    func noCryptoProvider() {
         var settings = TwoHosts.Settings()
-        settings.peripheralHasToolbox = false
+        settings.peripheralHasCryptoProvider = false
         var two = TwoHosts(settings)
         two.connect()
         #expect(two.pair() == .failure(.security(.refusedByPeer(.pairingNotSupported))))
         settings = TwoHosts.Settings()
-        settings.centralHasToolbox = false
+        settings.centralHasCryptoProvider = false
         two = TwoHosts(settings)
         two.connect()
         #expect(two.pair() == .failure(.security(.notAvailable)))

@@ -21,7 +21,7 @@ struct KeyChangeTests {
     /// A central whose link to a bonded peer is being encrypted.
     private func encrypting() -> HostRig {
         let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true))
-        rig.toolbox = SwiftCryptoProvider()
+        rig.cryptoProvider = SwiftCryptoProvider()
         rig.start()
         rig.submit(
             .security(

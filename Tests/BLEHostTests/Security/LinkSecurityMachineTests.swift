@@ -341,7 +341,7 @@ struct LinkSecurityMachineTests {
         #expect(machine.machine?.isOver == !hasKey)
     }
 
-    @Test("A pairing begins, asks, and ends once; an answer of the toolbox for another is ignored")
+    @Test("A pairing begins, asks, and ends once; an answer of the crypto provider for another is ignored")
     func pairing() {
         var effects = Effects()
         var attempts = attempts()

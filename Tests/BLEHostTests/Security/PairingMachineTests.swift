@@ -382,14 +382,14 @@ import Testing
         #expect(two.failure(.responder) != nil && two.failure(.responder) != .timedOut && two.endCount == 2)
     }
 
-    @Test("A toolbox that cannot do the work ends pairing")
-    func noToolbox() {
+    @Test("A crypto provider that cannot do the work ends pairing")
+    func noCryptoProvider() {
         struct Nothing: CryptoProvider {
             func answer(_ request: CryptoRequest) -> CryptoResult { .failure(.unavailable) }
         }
         for way in PairingCase.all {
             let two = way.machines()
-            two.toolbox = Nothing()
+            two.cryptoProvider = Nothing()
             two.run()
             #expect(two.ends.count == 2 && two.outcome(.initiator) == nil && two.outcome(.responder) == nil)
         }

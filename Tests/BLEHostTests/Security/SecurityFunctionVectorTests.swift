@@ -56,7 +56,7 @@ struct SecurityFunctionVectorTests {
 
     static let file = VectorFile<File>("crypto_vectors.json")
 
-    /// What the tests of the toolbox look at.
+    /// What the tests of the crypto provider look at.
     static let primitives = [
         "aes_cmac", "e", "le_session_key", "gatt_database_hash", "p256_ecdh", "p256_ecdh_own_public",
         "p256_invalid_public_key", "smp_debug_keypair",

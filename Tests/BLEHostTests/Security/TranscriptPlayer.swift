@@ -18,7 +18,7 @@ final class TranscriptPlayer {
     private var displayed: [UInt32] = []
     private var compared: [UInt32] = []
     private var typed = 0
-    /// The Diffie-Hellman key that the toolbox computed, and the key of the check values.
+    /// The Diffie-Hellman key that the crypto provider computed, and the key of the check values.
     private var secret: [UInt8]?
     private var macKey: [UInt8]?
     private var failure: SecurityFailure?

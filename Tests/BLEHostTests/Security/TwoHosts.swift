@@ -13,8 +13,8 @@ final class TwoHosts {
     struct Settings {
         var central = SecuritySettings()
         var peripheral = SecuritySettings()
-        var centralHasToolbox = true
-        var peripheralHasToolbox = true
+        var centralHasCryptoProvider = true
+        var peripheralHasCryptoProvider = true
         var limits: [Side: HostLimits] = [:]
         var bearers: [Side: EnhancedBearerSettings] = [:]
 
@@ -41,9 +41,9 @@ final class TwoHosts {
     var change: (Side, [UInt8]) -> [UInt8]? = { $1 }
 
     var now: Instant { world.now }
-    var toolbox: (any CryptoProvider)? {
-        get { engine(.central).toolbox }
-        set { for side in Side.allCases { engine(side).toolbox = newValue } }
+    var cryptoProvider: (any CryptoProvider)? {
+        get { engine(.central).cryptoProvider }
+        set { for side in Side.allCases { engine(side).cryptoProvider = newValue } }
     }
 
     init(_ settings: Settings = Settings(), bonds: [Side: [Bond]] = [:]) {
@@ -53,7 +53,7 @@ final class TwoHosts {
             controller.publicAddress = isCentral ? Self.centralAddress : Self.peripheralAddress
             var configuration = HostConfiguration(
                 limits: settings.limits[side] ?? HostLimits(),
-                hasCryptoProvider: isCentral ? settings.centralHasToolbox : settings.peripheralHasToolbox,
+                hasCryptoProvider: isCentral ? settings.centralHasCryptoProvider : settings.peripheralHasCryptoProvider,
                 security: isCentral ? settings.central : settings.peripheral)
             configuration.enhancedBearers = settings.bearers[side]
             _ = HostStation(world, configuration: configuration, controller: controller)

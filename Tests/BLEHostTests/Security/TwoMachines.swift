@@ -49,12 +49,12 @@ final class TwoMachines {
     var interval = Microseconds(rawValue: 7500)
     var intervalAtReport: Microseconds?
     private var owesReport = false
-    /// Whether toolboxes answer only when nothing else moves.
-    var hasSlowToolbox = false
+    /// Whether crypto providers answer only when nothing else moves.
+    var hasSlowCryptoProvider = false
     private var toAnswer: [(side: Side, request: CryptoRequest)] = []
     /// Those that say in their features that they keep no keys, and give and want them all the same.
     var keepsNothing: Set<Side> = []
-    var toolbox: any CryptoProvider = SwiftCryptoProvider()
+    var cryptoProvider: any CryptoProvider = SwiftCryptoProvider()
 
     init(
         _ initiator: PairingOptions, _ responder: PairingOptions,
@@ -107,7 +107,7 @@ final class TwoMachines {
         repeat {
             for side in Side.allCases { drain(side) }
             steps += 1
-        } while (deliver() || answerToolbox() || answerUsers() || reportLate()) && steps < 10_000
+        } while (deliver() || answerCryptoProvider() || answerUsers() || reportLate()) && steps < 10_000
     }
 
     private func drain(_ side: Side) {
@@ -118,8 +118,8 @@ final class TwoMachines {
                 let message = Sent(from: side, pdu: packet.encoded())
                 sent.append(message)
                 inFlight += change(number, message)
-            case .ask(let request) where hasSlowToolbox: toAnswer.append((side, request))
-            case .ask(let request): machines[side]?.cryptoAnswered(toolbox.answer(request), at: now)
+            case .ask(let request) where hasSlowCryptoProvider: toAnswer.append((side, request))
+            case .ask(let request): machines[side]?.cryptoAnswered(cryptoProvider.answer(request), at: now)
             case .display(let number): displayed.append(number)
             case .question(let kind): questions.append((side, kind))
             case .encrypt(let key, _): encrypt(with: key)
@@ -159,10 +159,10 @@ final class TwoMachines {
         return true
     }
 
-    private func answerToolbox() -> Bool {
+    private func answerCryptoProvider() -> Bool {
         guard !toAnswer.isEmpty else { return false }
         let (side, request) = toAnswer.removeFirst()
-        machines[side]?.cryptoAnswered(toolbox.answer(request), at: now)
+        machines[side]?.cryptoAnswered(cryptoProvider.answer(request), at: now)
         return true
     }
 
@@ -271,11 +271,13 @@ struct PairingCase: CustomTestStringConvertible, Sendable {
     }
 
     static func localOutOfBandData(_ number: UInt128) -> LocalOutOfBandData {
-        let toolbox = SwiftCryptoProvider()
+        let cryptoProvider = SwiftCryptoProvider()
         let random = Key128(rawValue: number << 100 | number)
-        guard case .keyPair(let privateKey, let publicKey) = toolbox.answer(.generateKeyPair) else { fatalError() }
+        guard case .keyPair(let privateKey, let publicKey) = cryptoProvider.answer(.generateKeyPair) else {
+            fatalError()
+        }
         let function = SecurityFunction.f4(publicKey.x, publicKey.x, key: random.mostSignificantOctets, 0)
-        guard case .octets(let confirm) = toolbox.answer(function.request) else { fatalError() }
+        guard case .octets(let confirm) = cryptoProvider.answer(function.request) else { fatalError() }
         return LocalOutOfBandData(
             random: random, confirm: Key128(mostSignificantFirst: confirm)!, privateKey: privateKey,
             publicKey: publicKey)

@@ -184,7 +184,7 @@ struct HostPeripheralTests {
     }
 
     @Test(
-        "the database hash comes from the toolbox, and its reader waits for it (SPEC 2.4; Core 5.4, Vol 3, Part G, 7.3)"
+        "the database hash comes from the crypto provider, and its reader waits for it (SPEC 2.4; Core 5.4, Vol 3, Part G, 7.3)"
     )
     func databaseHash() throws {
         var configuration = HostConfiguration()
@@ -201,16 +201,17 @@ struct HostPeripheralTests {
             return
         }
         #expect(key == [UInt8](repeating: 0, count: 16) && message.starts(with: [1, 0, 0x00, 0x28, 0x00, 0x18]))
-        rig.apply(.toolbox(question.id &+ 1, .octets([])))
+        rig.apply(.cryptoProvider(question.id &+ 1, .octets([])))
         #expect(pdus(rig).isEmpty, "nobody asked that")
-        rig.apply(.toolbox(question.id, .octets(Array(0..<16))))
+        rig.apply(.cryptoProvider(question.id, .octets(Array(0..<16))))
         let answer = try #require(pdus(rig).last)
         #expect(answer.starts(with: [0x09, 18]) && answer.suffix(16) == Array((0..<16).reversed()))
-        rig.apply(.toolbox(question.id, .octets(Array(0..<16))))
+        rig.apply(.cryptoProvider(question.id, .octets(Array(0..<16))))
         #expect(pdus(rig).count == 1, "answered twice")
     }
 
-    @Test("a toolbox that cannot make the database hash costs its reader an error, not a wait of 30 s (SPEC 2.4)")
+    @Test(
+        "a crypto provider that cannot make the database hash costs its reader an error, not a wait of 30 s (SPEC 2.4)")
     func databaseHashFails() throws {
         for result in [CryptoResult.failure(.unavailable), .octets([1, 2, 3])] {
             var configuration = HostConfiguration()
@@ -220,7 +221,7 @@ struct HostPeripheralTests {
             centralConnects(rig)
             rig.forget()
             rig.receive(frame: [0x08, 0x01, 0x00, 0xFF, 0xFF, 0x2A, 0x2B], handle: 0x40)
-            rig.apply(.toolbox(try #require(rig.nextCryptoRequest()).id, result))
+            rig.apply(.cryptoProvider(try #require(rig.nextCryptoRequest()).id, result))
             let answer = try #require(pdus(rig).last)
             #expect(answer.starts(with: [0x01, 0x08]) && answer.last == 0x0E)
         }

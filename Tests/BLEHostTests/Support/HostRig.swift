@@ -29,7 +29,7 @@ final class HostRig {
     private(set) var data: [[UInt8]] = []
     private(set) var events: [HostEvent] = []
     /// Answers the engine's cryptography at once; `nil`: the test does.
-    var toolbox: (any CryptoProvider)?
+    var cryptoProvider: (any CryptoProvider)?
     /// Overrides for single commands.
     var answers: [HCIOpcode: Answer] = [:]
     /// Whether events are taken from the engine as they come.
@@ -201,9 +201,9 @@ final class HostRig {
         var progress = true
         while progress {
             progress = false
-            while let toolbox, let question = host.nextCryptoRequest() {
+            while let cryptoProvider, let question = host.nextCryptoRequest() {
                 progress = true
-                host.answer(question.id, with: toolbox.answer(question.request), at: now)
+                host.answer(question.id, with: cryptoProvider.answer(question.request), at: now)
             }
             var packets: [[UInt8]] = []
             host.drainPackets { packets.append($0.copied()) }

@@ -3,13 +3,13 @@ import BLEPackets
 import BLESecurity
 import Testing
 
-@Suite("The toolbox of swift-crypto")
-struct CryptoToolboxTests {
-    let toolbox = SwiftCryptoProvider()
+@Suite("The crypto provider of swift-crypto")
+struct SwiftCryptoProviderTests {
+    let cryptoProvider = SwiftCryptoProvider()
 
     @Test("e is one block of AES-128 (FIPS 197, C.1)")
     func encrypt() {
-        let answer = toolbox.answer(
+        let answer = cryptoProvider.answer(
             .encrypt(
                 key: octets("000102030405060708090a0b0c0d0e0f"), block: octets("00112233445566778899aabbccddeeff")))
         #expect(answer == .octets(octets("69c4e0d86a7b0430d8cdb78070b4c55a")))
@@ -27,7 +27,7 @@ struct CryptoToolboxTests {
         let message = octets(
             "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
                 + "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710")
-        let answer = toolbox.answer(
+        let answer = cryptoProvider.answer(
             .authenticationCode(key: octets("2b7e151628aed2a6abf7158809cf4f3c"), message: Array(message[..<length])))
         #expect(answer == .octets(octets(expected)))
     }
@@ -36,10 +36,12 @@ struct CryptoToolboxTests {
     func sharedSecret() {
         let secret = octets("ec0234a357c8ad05341010a60a397d9b99796b13b4f866f1868d34f373bfa698")
         #expect(
-            toolbox.answer(.sharedSecret(privateKey: Sample.privateA, peerPublicKey: Sample.publicB)) == .octets(secret)
+            cryptoProvider.answer(.sharedSecret(privateKey: Sample.privateA, peerPublicKey: Sample.publicB))
+                == .octets(secret)
         )
         #expect(
-            toolbox.answer(.sharedSecret(privateKey: Sample.privateB, peerPublicKey: Sample.publicA)) == .octets(secret)
+            cryptoProvider.answer(.sharedSecret(privateKey: Sample.privateB, peerPublicKey: Sample.publicA))
+                == .octets(secret)
         )
     }
 
@@ -60,37 +62,37 @@ struct CryptoToolboxTests {
         ]
         for case let point? in points {
             #expect(
-                toolbox.answer(.sharedSecret(privateKey: Sample.privateA, peerPublicKey: point))
+                cryptoProvider.answer(.sharedSecret(privateKey: Sample.privateA, peerPublicKey: point))
                     == .failure(.invalidPublicKey))
         }
     }
 
     @Test("two new key pairs differ, and agree on a key")
     func keyPairs() {
-        guard case .keyPair(let privateA, let publicA) = toolbox.answer(.generateKeyPair),
-            case .keyPair(let privateB, let publicB) = toolbox.answer(.generateKeyPair)
+        guard case .keyPair(let privateA, let publicA) = cryptoProvider.answer(.generateKeyPair),
+            case .keyPair(let privateB, let publicB) = cryptoProvider.answer(.generateKeyPair)
         else {
             Issue.record("no key pair")
             return
         }
         #expect(privateA != privateB)
         #expect(privateA.count == 32)
-        let here = toolbox.answer(.sharedSecret(privateKey: privateA, peerPublicKey: publicB))
-        let there = toolbox.answer(.sharedSecret(privateKey: privateB, peerPublicKey: publicA))
+        let here = cryptoProvider.answer(.sharedSecret(privateKey: privateA, peerPublicKey: publicB))
+        let there = cryptoProvider.answer(.sharedSecret(privateKey: privateB, peerPublicKey: publicA))
         #expect(here == there)
     }
 
     @Test("random octets are as many as asked for, and differ")
     func random() {
-        guard case .octets(let first) = toolbox.answer(.random(count: 16)),
-            case .octets(let second) = toolbox.answer(.random(count: 16))
+        guard case .octets(let first) = cryptoProvider.answer(.random(count: 16)),
+            case .octets(let second) = cryptoProvider.answer(.random(count: 16))
         else {
             Issue.record("no octets")
             return
         }
         #expect(first.count == 16 && second.count == 16)
         #expect(first != second)
-        #expect(toolbox.answer(.random(count: 0)) == .octets([]))
+        #expect(cryptoProvider.answer(.random(count: 0)) == .octets([]))
     }
 
     @Test("requests of a wrong length are refused, and never trap")
@@ -104,7 +106,7 @@ struct CryptoToolboxTests {
             .sharedSecret(privateKey: Array(repeating: 0, count: 32), peerPublicKey: Sample.publicA),
             .sharedSecret(privateKey: Array(repeating: 0xFF, count: 32), peerPublicKey: Sample.publicA),
         ]
-        for request in requests { #expect(toolbox.answer(request) == .failure(.unavailable)) }
+        for request in requests { #expect(cryptoProvider.answer(request) == .failure(.unavailable)) }
     }
 }
 

@@ -8,7 +8,7 @@ public struct SwiftCryptoProvider: CryptoProvider {
     /// The maximum of random octets in one request: more than any key or nonce needs.
     static let longestRandom = 4096
 
-    /// Creates a toolbox. It has no state.
+    /// Creates a crypto provider. It has no state.
     public init() {}
 
     /// Answers at once; callable from any thread. Fails for keys and blocks that do not have 16 octets, and for more

@@ -4,8 +4,8 @@ import Testing
 
 @testable import BLEHost
 
-/// A toolbox that takes a request and never answers: what waits for the answer ends nevertheless, and ends once.
-@Suite("Requests to the toolbox that are not answered")
+/// A crypto provider that never answers a request: what waits for the answer ends nevertheless, and ends once.
+@Suite("Requests to the crypto provider that are not answered")
 struct UnansweredQuestionTests {
     private static let creation = HostCommand.security(.createOutOfBandData)
 
@@ -19,7 +19,7 @@ struct UnansweredQuestionTests {
     private static func answer(_ count: Int, of rig: HostRig) -> PendingCryptoRequest? {
         for _ in 0..<count {
             guard let question = rig.nextCryptoRequest() else { return nil }
-            rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
+            rig.apply(.cryptoProvider(question.id, SwiftCryptoProvider().answer(question.request)))
         }
         return rig.nextCryptoRequest()
     }
@@ -35,11 +35,11 @@ struct UnansweredQuestionTests {
         rig.advance(by: .seconds(2))
         #expect(rig.results(of: operation) == [.failure(.security(.notAvailable))])
         #expect(rig.counters.cryptoTimeouts == 1)
-        rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
+        rig.apply(.cryptoProvider(question.id, SwiftCryptoProvider().answer(question.request)))
         rig.advance(by: .seconds(60))
         #expect(rig.results(of: operation).count == 1)
         #expect(rig.nextCryptoRequest() == nil)
-        rig.toolbox = SwiftCryptoProvider()
+        rig.cryptoProvider = SwiftCryptoProvider()
         let next = rig.submit(Self.creation)
         guard case .success(.outOfBandData)? = rig.results(of: next).first else {
             Issue.record("the next creation failed")
@@ -60,7 +60,7 @@ struct UnansweredQuestionTests {
             let question = try #require(rig.nextCryptoRequest())
             end(rig, operation)
             #expect(rig.results(of: operation) == [.failure(failure)])
-            rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
+            rig.apply(.cryptoProvider(question.id, SwiftCryptoProvider().answer(question.request)))
             rig.advance(by: .seconds(60))
             #expect(rig.results(of: operation).count == 1)
             #expect(rig.counters.cryptoTimeouts == 0)
@@ -87,9 +87,9 @@ struct UnansweredQuestionTests {
         #expect(rig.results(of: second) == [.failure(.cancelled)])
     }
 
-    @Test("a controller starts without a private address if the toolbox makes none")
+    @Test("a controller starts without a private address if the crypto provider makes none")
     func ownAddress() {
-        let rig = PrivateAddressTests.rig(toolbox: nil)
+        let rig = PrivateAddressTests.rig(cryptoProvider: nil)
         rig.advance(by: .seconds(19))
         #expect(!rig.isReady)
         rig.advance(by: .seconds(2))
@@ -101,12 +101,12 @@ struct UnansweredQuestionTests {
     func databaseHash() {
         let two = TwoHosts()
         two.connect()
-        two.engine(.peripheral).toolbox = nil
+        two.engine(.peripheral).cryptoProvider = nil
         guard case .failure(.gatt(.att(.unlikelyError, _)))? = two.gatt(.readUsingUUID(.databaseHash, .all)) else {
             Issue.record("the read did not end with the error")
             return
         }
-        two.engine(.peripheral).toolbox = SwiftCryptoProvider()
+        two.engine(.peripheral).cryptoProvider = SwiftCryptoProvider()
         guard case .success(.gatt(.attributeValues(let values)))? = two.gatt(.readUsingUUID(.databaseHash, .all)) else {
             Issue.record("the second read did not end with the hash")
             return
@@ -128,7 +128,7 @@ struct UnansweredQuestionTests {
         bond.peerKey = nil
         two.submit(.security(.restoreBonds([bond])), by: .central)
         two.connect()
-        two.engine(.central).toolbox = nil
+        two.engine(.central).cryptoProvider = nil
         let link = try #require(two.link(.central))
         let write = HostCommand.link(link, .gatt(.writeSigned(two.handle(5), value: [1])))
         #expect(two.result(of: write, by: .central) == .failure(.gatt(.security(.notAvailable))))
@@ -143,7 +143,7 @@ struct UnansweredQuestionTests {
     func pairing(silent: TwoHosts.Side) throws {
         let two = TwoHosts()
         two.connect()
-        two.engine(silent).toolbox = nil
+        two.engine(silent).cryptoProvider = nil
         let link = try #require(two.link(.central))
         let pairing = two.submit(.security(.pair(link, nil)), by: .central)
         two.run(for: .seconds(25))
