@@ -255,7 +255,8 @@ def test_http_address(bench):
         other.bind(('127.0.0.1', 0))
         other.listen()
         port = other.getsockname()[1]
-        gateway = bench.start('-t', 'sim', '--mqtt', bench.url, page=True)
+        gateway = bench.start('-t', 'sim', '--mqtt', bench.url, '--http', f'127.0.0.1:{port}')
+        gateway.port = port
         gateway.wait_stderr(f'cannot serve HTTP on 127.0.0.1:{port}')
     wait_until(gateway.is_healthy, 'served')
     gateway.end()

@@ -1,7 +1,6 @@
 """Encrypted sensors whose batteries are changed, and somebody who has recorded their packets."""
 import json, os, pathlib, signal, subprocess, time
 
-from jelling.child import free_port
 from jelling.gateway import wait_until
 from jelling.programs import PYTHON
 
@@ -36,13 +35,12 @@ class Stage:
         self.start()
 
     def start(self):
-        self.port = free_port()
-        self.gateway = self.bench.start('--config', self.file, '--http', f'127.0.0.1:{self.port}')
-        self.self.gateway.wait_stderr('connected to the broker')
+        self.gateway = self.bench.start('--config', self.file, page=True)
+        self.gateway.wait_stderr('connected to the broker')
         self.expected = self.reports()
 
     def reports(self):
-        return self.self.gateway.metric( 'reports_total') or 0
+        return self.gateway.metric('reports_total') or 0
 
     def say(self, data, radio=0, rssi=-60):
         """Until the gateway has handled it."""
