@@ -1,5 +1,4 @@
 import BLEAppLifecycle
-import BLEAppState
 
 /// The users of installed apps, as the journal knows them: what is preserved for an app is not another user's, whose
 /// app has the same identifier.
@@ -63,11 +62,5 @@ package struct AppOwners: Equatable {
             latestFirst[user, default: []].append(id)
         }
         return latestFirst.mapValues { Array($0.reversed()) }
-    }
-
-    /// What the journal has for the life of apps; without what belongs to apps whose place another user's has taken.
-    mutating func restored(from journal: JournalFile?, _ installed: InstalledApps) -> PreservedState {
-        guard let state = journal?.read(renaming: { Self.currentName($0, installed) }) else { return PreservedState() }
-        return state.renamed { identifier($0) }
     }
 }

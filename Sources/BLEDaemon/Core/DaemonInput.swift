@@ -105,14 +105,26 @@ package enum ProcessEnding: Equatable {
     case notStarted(Int32, String)
 }
 
+/// What belongs to the app besides the process itself.
+package enum ProcessKind: String, Sendable {
+    /// Nothing: it was started elsewhere and connected.
+    case process
+    /// Its process group, because the daemon launched it.
+    case group
+    /// Its cgroup, which the daemon made for it.
+    case cgroup
+    /// The cgroup of the systemd unit that it is.
+    case unit
+}
+
 /// What identifies a process.
 package struct ProcessFacts: Equatable {
     package var number: Int32
     /// Its start time as /proc reports it, and the start of the machine.
     package var began: String
-    package var kind: AppProcess.Kind
+    package var kind: ProcessKind
 
-    package init(number: Int32, began: String, kind: AppProcess.Kind) {
+    package init(number: Int32, began: String, kind: ProcessKind) {
         self.number = number
         self.began = began
         self.kind = kind

@@ -1,4 +1,3 @@
-@_spi(HostRunner) import BLE
 import BLEHost
 import BLEPackets
 import BLETransport
@@ -22,14 +21,6 @@ package protocol DaemonEngine: AnyObject {
     var identityResolvingKey: Key128? { get }
     /// Why the last change of a bond could not be saved; reported once.
     func takeStoreError() -> BondStoreError?
-}
-
-extension HostRunner: DaemonEngine {
-    package func submit(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID {
-        submit(command, from: client)
-    }
-
-    package func setUser(_ user: ClientUser?, of client: ClientID, at now: Instant) { setUser(user, of: client) }
 }
 
 /// What a `DaemonCore` asks about the machine. No answer changes anything.

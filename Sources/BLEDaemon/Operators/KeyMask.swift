@@ -1,5 +1,5 @@
-import BLE
 import BLEPackets
+import BLETransport
 
 /// Overwrites what is secret in HCI packets with zeros: keys in commands and events, and the keys and nonces of
 /// pairings. A key that the peer distributes over an encrypted link crosses HCI unencrypted.

@@ -11,17 +11,6 @@ package final class AppProcess {
     /// They identify the process across a restart of the daemon.
     let facts: ProcessFacts
     private var number: Int32 { facts.number }
-    /// What belongs to the app besides the process itself.
-    package enum Kind: String, Sendable {
-        /// Nothing: it was started elsewhere and connected.
-        case process
-        /// Its process group, because the daemon launched it.
-        case group
-        /// Its cgroup, which the daemon made for it.
-        case cgroup
-        /// The cgroup of the systemd unit that it is.
-        case unit
-    }
     private let group: ControlGroup?
     private let descriptor: Int32
     private var registration: EventLoop.Registration?
@@ -33,7 +22,7 @@ package final class AppProcess {
     ///   - descriptor: an open descriptor of the process, which is taken over; `nil`: one is opened.
     ///   - group: its cgroup, if that is known; otherwise it is the one in which the process is now.
     /// - Returns: `nil` if there is no such process.
-    init?(_ number: Int32, _ kind: Kind, descriptor: Int32? = nil, group: ControlGroup? = nil) {
+    init?(_ number: Int32, _ kind: ProcessKind, descriptor: Int32? = nil, group: ControlGroup? = nil) {
         let descriptor = descriptor ?? clinux_open_process(number)
         guard descriptor >= 0 else { return nil }
         // What /proc says is about this process only if it has not ended since.

@@ -156,7 +156,7 @@ final class AppProcesses {
         for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
             let fields = line.split(separator: " ", maxSplits: 4).map(String.init)
             guard fields.count == 5, let number = Int32(fields[0]), number > 1,
-                let kind = AppProcess.Kind(rawValue: fields[2]), let process = AppProcess(number, kind),
+                let kind = ProcessKind(rawValue: fields[2]), let process = AppProcess(number, kind),
                 process.facts.began == fields[1]
             else { continue }
             let id = AppID(rawValue: fields[4])
