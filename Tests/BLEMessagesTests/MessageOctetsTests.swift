@@ -63,6 +63,10 @@ struct MessageOctetsTests {
             if Set(fields.map { $0.first }).count == fields.count {
                 let turned = (unknown + fields).reversed().flatMap(\.self)
                 #expect(try M(octets: turned[...]).encoded() == octets, "\(message)")
+                // Of what is there twice, the last one counts; numbers between those of the schema are unknown, too.
+                let small: [[UInt8]] = [[0xF8, 0x07, 0x01], [0xC0, 0x07, 0x01], [0xC0, 0x07, 0x02]]
+                let twice = (small + fields + unknown + small + fields).flatMap(\.self)
+                #expect(try M(octets: twice[...]).encoded() == octets, "\(message)")
             }
             for length in stride(from: 0, to: octets.count, by: 1 + octets.count / 40) {
                 // It ends between two fields, or is refused.
@@ -72,6 +76,17 @@ struct MessageOctetsTests {
             count += 1
         }
         #expect(count > Self.rounds / 3, "\(M.self)")
+    }
+
+    @Test("a message of many unknown fields without order is read, at each level")
+    func many() throws {
+        let connect = ConnectRequest(peer: .blank, establishmentRetries: 3)
+        var octets = try connect.encoded()
+        for _ in 0..<6 {
+            let noise = (0..<5_000).flatMap { [UInt8(0xC0), 0x07, UInt8($0 & 0x7F), 0xF8, 0x07, 0x01] }
+            octets = noise + octets + [0xC0, 0x07, 0x01]
+            #expect(try ConnectRequest(octets: octets[...]).encoded() == connect.encoded())
+        }
     }
 
     @Test("those of programs are read as they were written, with unknown fields, in any order, and cut anywhere")

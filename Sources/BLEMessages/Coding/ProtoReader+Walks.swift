@@ -5,15 +5,8 @@ extension ProtoReader {
     @inline(never)
     mutating func find(_ wanted: Int) throws(MessageError) -> Bool {
         guard scope.isOrdered else {
-            // The last one counts.
-            var found: (at: Int, wireType: UInt8)?
-            at = scope.begin
-            while try search(wanted) {
-                found = (at, wireType)
-                try skipValue()
-            }
-            guard let found else { return false }
-            (at, wireType) = found
+            guard let last = tables[scope.tables - 1][wanted] else { return false }
+            (at, wireType) = last
             return true
         }
         while number < wanted {
@@ -47,7 +40,7 @@ extension ProtoReader {
                 guard number >= list ? number == list : try find(list) else { return false }
             } else {
                 at = scope.elements
-                guard try search(list) else { return false }
+                guard tables[scope.tables - 1][list] != nil, try search(list) else { return false }
             }
             guard scope.isPackable, wireType == 2 else { return true }
             let end = try lengthEnd()
@@ -75,9 +68,13 @@ extension ProtoReader {
 
     public mutating func repeatsChoice() throws(MessageError) -> Bool {
         guard scope.isOrdered, number != .max else { return false }
-        try skipValue()
-        try advance()
-        return true
+        // No case has these numbers, so the cases need not be looked for again.
+        let skipped = number
+        while number != .max, number == skipped || number > highestCase {
+            try skipValue()
+            try advance()
+        }
+        return !scope.isDisordered
     }
 
     /// Skips the fields that the description does not have.
@@ -89,12 +86,43 @@ extension ProtoReader {
             try skipValue()
             try advance()
         }
-        if scope.isDisordered { walkAgain() }
-        return scope.isDisordered
+        return scope.isDisordered && walksAgain()
     }
 
-    mutating func walkAgain() {
-        scope = Scope(begin: scope.begin, end: scope.end, isOrdered: false, isDisordered: true)
+    /// Goes to the beginning of the message, whose fields are found by a table from now on.
+    /// - Returns: `false` if they have an order, or are not read to the end.
+    @inline(never)
+    mutating func walksAgain() -> Bool {
+        guard !isOrdered() else { return false }
+        var table = FieldTable()
+        at = scope.begin
+        do throws(MessageError) {
+            while at < scope.end {
+                try readKey()
+                table.append(number, at: at, wireType)
+                try skipValue()
+            }
+        } catch { return false }
+        tables.removeLast(tables.count - scope.tables)
+        tables.append(table)
+        scope = Scope(
+            begin: scope.begin, end: scope.end, isOrdered: false, isDisordered: true, tables: tables.count)
         (at, number) = (scope.begin, 0)
+        return true
+    }
+
+    /// Whether each field has a greater number than the one before.
+    private mutating func isOrdered() -> Bool {
+        var last = 0
+        at = scope.begin
+        do throws(MessageError) {
+            while at < scope.end {
+                try readKey()
+                guard number > last else { return false }
+                last = number
+                try skipValue()
+            }
+        } catch {}
+        return true
     }
 }

@@ -1,7 +1,7 @@
 /// Reads Protocol Buffers.
 ///
 /// Every encoder writes the fields in the order of their numbers, so one walk is enough. A message in which they are not
-/// is read once more, each field from the beginning; of a field that is there twice, the last counts.
+/// is read once more, by a table of where each field is; of a field that is there twice, the last counts.
 public struct ProtoReader: Coder {
     @inline(__always) public static var reads: Bool { true }
 
@@ -19,6 +19,10 @@ public struct ProtoReader: Coder {
     /// Where the numbers of a packed list end; 0 outside of one.
     var packedEnd = 0
     var scope: Scope
+    /// Where the fields are of the present message and of those around it that have no order, the outermost first.
+    var tables: [FieldTable] = []
+    /// The highest number of a case that was looked for.
+    var highestCase = 0
 
     /// The message whose fields are read.
     struct Scope {
@@ -33,6 +37,8 @@ public struct ProtoReader: Coder {
         var list = 0
         /// In a message without order, where the search for the next element begins.
         var elements = 0
+        /// How many of `tables` are of this message and those around it.
+        var tables = 0
     }
 
     /// A message in a field, and what surrounds it.
@@ -118,6 +124,7 @@ public struct ProtoReader: Coder {
         if presence == .option {
             // The cases of a choice may come in any order; what is before them is skipped afterwards.
             if number != wanted {
+                if wanted > highestCase { highestCase = wanted }
                 guard number == 0, try find(wanted) else { return false }
             }
             isAbsent = false
@@ -172,15 +179,22 @@ public struct ProtoReader: Coder {
         _: Int, _ name: StaticString, _ type: @autoclosure () -> String
     ) throws(MessageError) -> Place {
         let end = isAbsent ? at : try lengthEnd()
-        let place = Place(
+        var place = Place(
             begin: at, end: end, outer: scope, number: number, wireType: wireType, isAbsent: isAbsent)
-        try enter(place)
+        try enter(&place)
         return place
     }
 
     @inline(__always)
-    private mutating func enter(_ place: Place) throws(MessageError) {
-        scope = Scope(begin: place.begin, end: place.end)
+    private mutating func enter(_ place: inout Place) throws(MessageError) {
+        scope = Scope(begin: place.begin, end: place.end, tables: place.outer.tables)
+        if scope.tables > 0 {
+            // The messages around it are read for the second time. One that needs two walks itself gets them by the table
+            // at once: otherwise each level would double the work.
+            place.isSecondWalk = walksAgain()
+            if place.isSecondWalk { return }
+            at = place.begin
+        }
         number = 0
         try advance()
     }
@@ -200,23 +214,11 @@ public struct ProtoReader: Coder {
     }
 
     public mutating func recover(_ place: inout Place) -> Bool {
-        scope = Scope(begin: place.begin, end: place.end)
-        (at, number, packedEnd) = (place.begin, 0, 0)
-        guard !place.isSecondWalk else { return false }
+        let isSecondWalk = place.isSecondWalk
         place.isSecondWalk = true
-        do throws(MessageError) {
-            var last = 0
-            while at < scope.end {
-                try readKey()
-                if number < last {
-                    walkAgain()
-                    return true
-                }
-                last = number
-                try skipValue()
-            }
-        } catch {}
-        return false
+        scope = Scope(begin: place.begin, end: place.end, tables: place.outer.tables)
+        (at, number, packedEnd) = (place.begin, 0, 0)
+        return !isSecondWalk && walksAgain()
     }
 
     public mutating func beginList(_ number: Int, _ name: StaticString, _ type: ScalarType?, count: Int) {
@@ -246,9 +248,9 @@ extension Message {
 extension ProtoReader {
     @inline(__always)
     mutating func whole(_ fields: (inout Self) throws(MessageError) -> Void) throws(MessageError) {
-        let place = Place(
+        var place = Place(
             begin: at, end: scope.end, outer: scope, number: 0, wireType: 0, isAbsent: true)
-        try enter(place)
+        try enter(&place)
         try code(place, fields)
     }
 }
