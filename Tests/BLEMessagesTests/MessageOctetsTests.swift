@@ -83,7 +83,7 @@ struct MessageOctetsTests {
         let connect = ConnectRequest(peer: .blank, establishmentRetries: 3)
         var octets = try connect.encoded()
         for _ in 0..<6 {
-            let noise = (0..<5_000).flatMap { [UInt8(0xC0), 0x07, UInt8($0 & 0x7F), 0xF8, 0x07, 0x01] }
+            let noise = [[UInt8]](repeating: [0xC0, 0x07, 0x01, 0xF8, 0x07, 0x01], count: 5_000).flatMap(\.self)
             octets = noise + octets + [0xC0, 0x07, 0x01]
             #expect(try ConnectRequest(octets: octets[...]).encoded() == connect.encoded())
         }
