@@ -8,7 +8,8 @@ import os
 ROOT = os.path.abspath(__file__).removesuffix('/Tests/System/jelling/programs.py')
 RELEASED = os.path.join(ROOT, '.build', 'released')
 LIBRARY = os.path.dirname(os.path.abspath(__file__))
-FOLDER = os.path.abspath(os.environ.get('JELLING_PROGRAMS') or os.path.join(ROOT, '.build', 'debug'))
+DEBUG = os.path.join(ROOT, '.build', 'debug')
+FOLDER = os.path.abspath(os.environ.get('JELLING_PROGRAMS') or DEBUG)
 SINGLE = {'bletool': 'BLETOOL', 'bled': 'BLED', 'jelling-gateway': 'GATEWAY', 'simulated-controllers': 'SIMULATED_CONTROLLERS'}
 
 
@@ -20,6 +21,8 @@ def remedy(name):
     """What makes a program that is missing."""
     if FOLDER == RELEASED:
         return 'Tools/release --all'
+    if FOLDER != DEBUG:
+        return f'Tools/release --all, which fills .build/released (JELLING_PROGRAMS names {FOLDER})'
     return ('JELLING_GATEWAY=1 ' if name == 'jelling-gateway' else '') + f'swift build --product {name}'
 
 
