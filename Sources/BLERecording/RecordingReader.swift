@@ -58,8 +58,11 @@ public struct RecordingReader: ~Copyable {
         do throws(JSONProblem) { object = try JSONReader.value(in: line) } catch {
             throw .malformedLine(path: path, line: number, reason: error.message)
         }
-        do throws(MessageError) { return try M(json: object) } catch {
-            throw .malformedLine(path: path, line: number, reason: "\(error)")
+        do throws(MessageJSONProblem) { return try M(json: object) } catch {
+            // Of the lines themselves, those with an input have a choice.
+            let isUnknown = error.path.isEmpty && error.cause == .noKnownChoice
+            let reason = isUnknown ? "no input that this program knows" : error.description
+            throw .malformedLine(path: path, line: number, reason: reason)
         }
     }
 

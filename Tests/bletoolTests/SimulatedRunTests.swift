@@ -196,6 +196,11 @@ struct SimulatedRunTests {
         try bytes.write(to: URL(fileURLWithPath: name + ".btsnoop"))
         let changed = try await ToolRun("--json", "replay", name)
         #expect(changed.status == 1)
+        // One packet below the other.
+        let lines = changed.errors.split(separator: "\n")
+        let recorded = try #require(lines.firstIndex { $0.hasPrefix("  recorded  fe ") })
+        #expect(lines[recorded - 1].hasPrefix("bletool: packet 0 of the host, at "))
+        #expect(lines[recorded + 1].hasPrefix("  now       01 ") && lines[recorded + 2] == "            ^^")
     }
 
     @Test("existing files are kept when the transport does not open, and none are left behind")

@@ -38,7 +38,7 @@ struct ReplayCommand: ToolCommand {
             throw Failure(error)
         }
         if let mismatch = outcome.firstMismatch {
-            session.console.note(mismatch.description)
+            session.console.note(lines: mismatch.description.split(separator: "\n"))
         }
         session.console.print(
             [

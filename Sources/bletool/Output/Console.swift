@@ -115,6 +115,15 @@ final class Console: Sendable {
     /// Says something that is no result.
     func note(_ text: String) { writeError("bletool: \(text.printable)\n") }
 
+    /// Says something in lines that this program has laid out: their spaces remain, each word is cleaned.
+    func note(lines: some Sequence<Substring>) {
+        let clean = lines.map { line in
+            line.split(separator: " ", omittingEmptySubsequences: false).map { String($0).printable }
+                .joined(separator: " ")
+        }
+        writeError("bletool: " + clean.joined(separator: "\n") + "\n")
+    }
+
     /// Says how the program is used.
     func explain(_ text: String) { writeError(text + "\n") }
 

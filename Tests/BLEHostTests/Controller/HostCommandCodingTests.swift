@@ -53,6 +53,6 @@ struct HostCommandCodingTests {
 
     @Test("what is no command is an error", arguments: [#"{"read_rssi":7}"#, #"{"fly":{"link":1}}"#, "{}", "[]"])
     func others(text: String) {
-        #expect(throws: MessageError.self) { try HostCommand(text: text) }
+        #expect(throws: MessageJSONProblem.self) { try HostCommand(text: text) }
     }
 }
