@@ -184,7 +184,8 @@ extension Delivery {
         case .some(.none): return false
         case .some(.some(let problem)):
             // The message would always fail, and must not block those after it.
-            if state.withLock({ $0.reportedProblems.count < 100 && $0.reportedProblems.insert("\(problem)").inserted }) {
+            if state.withLock({ $0.reportedProblems.count < 100 && $0.reportedProblems.insert("\(problem)").inserted })
+            {
                 logger.error(
                     """
                     message of \(message.payload.count) octets for \(message.topic): \(problem); it was dropped; the next \
