@@ -3,13 +3,13 @@
   bumble_central.py unix:PATH ADDRESS    (`discover`: connect, MTU, services, characteristics, descriptors, disconnect;
                                           `stream OCTETS LENGTH`: connect, MTU, subscribe, ask for so many octets;
                                           `channel OCTETS LENGTH`: connect, open a channel, send so many octets, take them back)"""
-import argparse, asyncio, json, os, struct, sys, time
+import asyncio, json, os, struct, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'peers'))
 from bumble.core import UUID
 from bumble.device import Peer
 from bumble.l2cap import LeCreditBasedChannelSpec
-from peer_common import CONTROL, STREAM, add_args, open_device
+from peer_common import CONTROL, STREAM, arguments as options, open_device
 
 
 # Octets asked for at once: btvirt drops what its receiver's socket cannot hold.
@@ -101,8 +101,7 @@ async def channel(device, own, address, octets, length):
 
 
 async def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_args(parser)
+    parser = options(__doc__)
     parser.add_argument('peer')
     arguments = parser.parse_args()
     transport, device, own = await open_device(arguments, 'BumbleCentral', 'F0:F1:F2:00:00:01')
