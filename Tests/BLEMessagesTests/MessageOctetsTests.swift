@@ -89,6 +89,12 @@ struct MessageOctetsTests {
         }
     }
 
+    @Test("what is wrong behind a message without order ends the reading")
+    func wrongBehind() throws {
+        // A peer with its kind before its value, and half a key.
+        #expect(throws: MessageError.self) { try ConnectRequest(octets: [0x0A, 4, 0x10, 0, 0x08, 5, 0x80]) }
+    }
+
     @Test("those of programs are read as they were written, with unknown fields, in any order, and cut anywhere")
     func programs() throws {
         try expectSame(FromClient.self)

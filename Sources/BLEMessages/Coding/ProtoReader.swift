@@ -201,9 +201,10 @@ public struct ProtoReader: Coder {
 
     @inline(never)
     public mutating func end(_ place: inout Place) throws(MessageError) -> Bool {
-        if number != .max || scope.isDisordered {
-            place.isSecondWalk = try needsSecondWalk()
-            if place.isSecondWalk { return false }
+        // A message that was read twice is not read again, whatever is wrong behind it.
+        if scope.isOrdered, number != .max || scope.isDisordered, try needsSecondWalk() {
+            place.isSecondWalk = true
+            return false
         }
         at = place.end
         scope = place.outer
