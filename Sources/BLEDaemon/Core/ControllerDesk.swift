@@ -32,7 +32,7 @@ struct ControllerDesk {
     var state = State.opening
     var interruption: Interruption = []
     var hasBeenReady = false
-    /// Why the controller cannot be used, for people.
+    /// The reason why the controller cannot be used, as text.
     var trouble = "the controller starts"
     /// Why it could not be opened, as the log said last.
     var complaint: String?
@@ -59,7 +59,7 @@ struct ControllerDesk {
 }
 
 extension DaemonCore {
-    /// Why there is no controller, for people.
+    /// The reason why there is no controller, as text.
     private static var powerIsOff: String { "Bluetooth is off; an operator turns it on with ‘bletool power on’" }
 
     mutating func openController() {

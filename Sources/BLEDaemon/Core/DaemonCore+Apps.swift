@@ -126,7 +126,7 @@ extension DaemonCore {
     }
 
     /// Makes a name that is free. The apps of each user are separate, so that no user can take the place of another's
-    /// app. A second process of the same program is an app of its own.
+    /// app. A second process of the same program is a separate app.
     private mutating func freeName(_ identifier: String, of user: UInt32) -> AppID {
         var name = "\(user)/\(identifier)"
         var number = 1

@@ -43,7 +43,7 @@ extension DaemonCore {
     }
 
     /// Refuses a request of an app that is not installed, if its user would have too much with it.
-    /// - Returns: whether it is refused; then the app has been told, as one that has reached its own limit.
+    /// - Returns: whether it is refused; the app then has the error of one that has reached its limit.
     mutating func refuses(_ request: ClientRequest, from manager: ManagerID, of connection: Connection) -> Bool {
         guard let app = connection.appID, apps.installed[app] == nil, !connection.isOperator else { return false }
         let (octets, now) = (request.waitingOctets, now)

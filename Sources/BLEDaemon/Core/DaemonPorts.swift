@@ -12,7 +12,7 @@ package protocol DaemonEngine: AnyObject {
     var hasTransport: Bool { get }
     /// Whether a transport is open or about to be opened again, or its end has not been reported yet.
     var isOpen: Bool { get }
-    /// The transport to the controller, for people.
+    /// The transport to the controller, for logs and the status.
     var address: TransportAddress { get }
     var information: ControllerInformation { get }
     var counters: HostCounters { get }
@@ -27,7 +27,7 @@ package protocol DaemonEngine: AnyObject {
 package protocol DaemonLookups: AnyObject {
     /// Whether a program has closed its end, whatever is left to be read.
     func isPeerGone(_ connection: ConnectionID) -> Bool
-    /// The name of a program, for people.
+    /// The name of a program, for logs and the status.
     func programName(of process: Int32) -> String
     /// All groups of a user.
     func groups(of user: UInt32) -> [UInt32]

@@ -43,7 +43,7 @@ final class Acceptor {
     private func accept(_ begin: (ByteStream, PeerCredentials) -> Void) {
         let began = loop.nowMicroseconds
         do throws(TransportError) {
-            // Many programs that connect at once, or again and again, must not hold up other work.
+            // Many programs that connect at once, or again and again, must not delay other work.
             for _ in 0..<4 {
                 guard let (descriptor, peer) = try listener.accept() else { break }
                 begin(ByteStream(descriptor: descriptor), peer)
