@@ -1,0 +1,42 @@
+/// The types of messages that are used here, with their numbers in ESPHome's `api.proto`.
+enum MessageType: UInt32 {
+    case helloRequest = 1
+    case helloResponse = 2
+    case authenticationRequest = 3
+    case authenticationResponse = 4
+    case disconnectRequest = 5
+    case disconnectResponse = 6
+    case pingRequest = 7
+    case pingResponse = 8
+    case deviceInfoRequest = 9
+    case deviceInfoResponse = 10
+    case listEntitiesRequest = 11
+    case listEntitiesDoneResponse = 19
+    case subscribeAdvertisementsRequest = 66
+    case deviceRequest = 68
+    case deviceConnectionResponse = 69
+    case getServicesRequest = 70
+    case getServicesResponse = 71
+    case getServicesDoneResponse = 72
+    case readRequest = 73
+    case readResponse = 74
+    case writeRequest = 75
+    case readDescriptorRequest = 76
+    case writeDescriptorRequest = 77
+    case notifyRequest = 78
+    case notifyDataResponse = 79
+    case subscribeConnectionsFreeRequest = 80
+    case connectionsFreeResponse = 81
+    case errorResponse = 82
+    case writeResponse = 83
+    case notifyResponse = 84
+    case pairingResponse = 85
+    case unpairingResponse = 86
+    case unsubscribeAdvertisementsRequest = 87
+    case clearCacheResponse = 88
+    case rawAdvertisementsResponse = 93
+    case scannerStateResponse = 126
+    case scannerSetModeRequest = 127
+    case setConnectionParametersRequest = 145
+    case setConnectionParametersResponse = 146
+}
