@@ -69,6 +69,7 @@ let package = Package(
         .library(name: "CoreBluetoothTestKit", targets: ["CoreBluetoothTestKit"]),
         .library(name: "BLERecording", targets: ["BLERecording"]),
         .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
+        .library(name: "BLEUSB", targets: ["BLEUSB"]),
         .library(name: "BLEDaemonClient", targets: ["BLEDaemonClient"]),
         .library(name: "BLELogging", targets: ["BLELogging"]),
         .library(name: "BLEMetrics", targets: ["BLEMetrics"]),
@@ -96,6 +97,8 @@ let package = Package(
         // The kernel's Bluetooth sockets. Without pkg-config, which would link the library: only its headers are used.
         .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
         .target(name: "CLinux", dependencies: ["CBluetooth"]),
+        // Loads libusb when a USB device is opened; only its header is used here, and nothing of it is linked.
+        .target(name: "CUSB"),
         // Only a module map: the submodules of Apple's framework.
         .target(name: "CoreBluetoothSubmodules"),
         // Declares what CLinux has without importing it, so that no module above asks its clients for C.
@@ -117,7 +120,9 @@ let package = Package(
         module("BLESensors", "BLEPackets", "BLEAssignedNumbers"),
         // Pure: imports only the modules below it and the standard library.
         module("BLEDecoder", "BLEPackets", "BLECapture", "BLEAssignedNumbers", "BLESensors", "BLEText"),
-        module("BLETransport", "BLELinux", "BLEPackets"),
+        // Pure: how chips on serial ports are started.
+        module("BLEChips", "BLEPackets"),
+        module("BLETransport", "BLEChips", "BLELinux", "BLEPackets"),
         // Rounds numbers and imports no C library: a program with only this module would lack libm.
         module("BLESimulator", "BLEPackets", "BLEJSON", linkerSettings: [.linkedLibrary("m")]),
         module("BLEHost", "BLEPackets"),
@@ -126,7 +131,7 @@ let package = Package(
         module(
             "BLESecurity", "BLEHost", "BLELinux", "BLEStateFiles", .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto")),
-        module("BLE", "BLEHost", "BLETransport"),
+        module("BLE", "BLEChips", "BLEHost", "BLETransport"),
         module("BLEPresentation", "BLE"),
         module(
             "BLELogging", "BLE", .product(name: "Logging", package: "swift-log", condition: withServices),
@@ -140,15 +145,32 @@ let package = Package(
             settings: forServices),
         // Typed values of characteristics, separate from BLE so that firmware need not carry their formats.
         module("BLEValues", "BLE", "BLESensors"),
-        module("BLEVirtualTransports", "BLESimulator", "BLETransport", "BLECapture"),
+        module("BLEVirtualTransports", "BLESimulator", "BLEText", "BLETransport", "BLECapture"),
+        // Controllers at USB without the kernel's stack; separate, so that firmware does not carry it.
+        module(
+            "BLEUSB", "BLEPackets", "BLETransport", "CUSB", settings: strict + [.enableExperimentalFeature("Extern")]),
+        // Pure: the steps of scripts over a link, and what they say.
+        module("BLEScripts", "BLEAssignedNumbers", "BLEHost", "BLEJSON", "BLEPackets", "BLESensors", "BLEText"),
         // Pure: from the radio's reports to the broker's messages.
-        module("BLEGateway", "BLEHost", "BLEPackets", "BLESensors", "BLEAssignedNumbers", "BLEJSON"),
+        module(
+            "BLEGateway", "BLEHost", "BLEPackets", "BLEScripts", "BLESensors", "BLEAssignedNumbers", "BLEJSON",
+            .product(name: "Crypto", package: "swift-crypto")),
+        // Pure: the Bluetooth proxy in ESPHome's native API, without its sockets.
+        module(
+            "BLEESPHome", "BLEGateway", "BLEHost", "BLEMessages", "BLEPackets",
+            .product(name: "Crypto", package: "swift-crypto")),
+        // Pure: Matter's BLE proxy, a client of a matter-server, without its socket.
+        module(
+            "BLEMatter", "BLEGateway", "BLEHost", "BLEJSON", "BLEPackets",
+            .product(name: "Crypto", package: "swift-crypto")),
+        // Pure: BlueZ's interface on D-Bus, without the bus.
+        module("BLEBlueZ", "BLEHost", "BLEJSON", "BLEPackets"),
         module("BLEAppLifecycle", "BLEPackets", "BLEHost"),
         // What outlives apps, on disk.
         module("BLEAppState", "BLE", "BLEAppLifecycle", "BLEStateFiles"),
         module(
             "CoreBluetooth", "BLE", "BLEAppLifecycle", "BLEAppState", "BLEAssignedNumbers", "BLEDaemonClient",
-            "BLEMessages", "BLESecurity", "BLEText", "BLEVirtualTransports", "CoreBluetoothSubmodules"),
+            "BLEMessages", "BLESecurity", "BLEText", "BLEUSB", "BLEVirtualTransports", "CoreBluetoothSubmodules"),
         // Keeps an optimizer from removing the delegate methods that an app's subclasses add.
         module("DelegateScanner"),
         program("delegate-methods", "DelegateScanner"),
@@ -168,12 +190,14 @@ let package = Package(
         // MARK: Programs
         program(
             "bled", "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLEJSON", "BLEPackets", "BLESecurity",
-            "BLEServiceManager", "BLEText", "BLETransport", "BLEVirtualTransports", argumentParser, logging),
+            "BLEServiceManager", "BLEText", "BLETransport", "BLEUSB", "BLEVirtualTransports", argumentParser, logging),
         program(
-            "bletool", "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDaemonClient", "BLEDecoder", "BLEJSON",
-            "BLELinux", "BLERecording", "BLESecurity", "BLESensors", "BLEStateFiles", "BLEText",
-            "BLEVirtualTransports", argumentParser),
-        program("simulated-controllers", "BLESimulator", "BLETransport", "BLEPackets", "BLEVirtualTransports"),
+            "bletool", "BLE", "BLEAppState", "BLEAssignedNumbers", "BLECapture", "BLEDaemonClient", "BLEDecoder",
+            "BLEJSON",
+            "BLELinux", "BLERecording", "BLEScripts", "BLESecurity", "BLESensors", "BLEStateFiles", "BLEText",
+            "BLEUSB", "BLEVirtualTransports", argumentParser),
+        program(
+            "simulated-controllers", "BLESimulator", "BLEText", "BLETransport", "BLEPackets", "BLEVirtualTransports"),
 
         // MARK: What tests use
         sample("heart-rate-central"),
@@ -190,8 +214,8 @@ let package = Package(
         program("message-echo", "BLEMessages", "MessageDrawing", path: "Tests/MessageEcho"),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         module(
-            "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEHost", "BLEMessages", "BLEPackets",
-            "BLETransport", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
+            "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEChips", "BLEDaemon", "BLEHost", "BLEMessages",
+            "BLEPackets", "BLETransport", "BLEUSB", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
         // Messages that are drawn from octets, and the schema that they have: for tests and fuzzers.
         module("MessageDrawing", "BLEMessages", path: "Tests/MessageDrawing"),
         // Engines on one virtual air, for every test that needs more than one machine.
@@ -215,10 +239,15 @@ let package = Package(
         tests("BLEPackets", "BLEPackets"),
         tests("BLECapture", "BLECapture"),
         tests("BLEDecoder", "BLEDecoder", "BLEAssignedNumbers", "BLECapture"),
-        tests("BLEGateway", "BLEGateway", "BLEHost", "BLESecurity", "BLESensors"),
+        tests("BLEBlueZ", "BLEBlueZ", "BLEHost", "BLEPackets"),
+        tests("BLEESPHome", "BLEESPHome", "BLEGateway", "BLEHost", "BLEMessages", "BLEPackets"),
+        tests("BLEMatter", "BLEGateway", "BLEHost", "BLEJSON", "BLEMatter", "BLEPackets"),
+        tests("BLEGateway", "BLEGateway", "BLEHost", "BLEJSON", "BLEPackets", "BLESecurity", "BLESensors"),
         tests("BLESensors", "BLESensors", "BLEHost", "BLESecurity"),
-        tests("BLETransport", "BLETransport"),
+        tests("BLEChips", "BLEChips"),
+        tests("BLETransport", "BLETransport", "BLEChips"),
         tests("BLESimulator", "BLESimulator"),
+        tests("BLEUSB", "BLEUSB", "BLEPackets", "BLETransport"),
         tests("BLEHost", "BLEHost", "BLEJSON", "BLEMessages", "BLESimulator", "BLESecurity", "TestSupport"),
         tests("BLESecurity", "BLESecurity", "BLEHost", "bond-store-writer"),
         tests(
@@ -240,7 +269,7 @@ let package = Package(
             "BLEDaemon", "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEHost", "BLEMessages",
             "BLEPackets", "BLESecurity", "BLESimulator", "BLETransport", "BLEVirtualTransports", "TestSupport"),
         tests(
-            "bletool", "bletool", "BLE", "BLEDaemon", "BLEHost", "BLEJSON", "BLESecurity", "BLETransport",
+            "bletool", "bletool", "BLE", "BLEDaemon", "BLEHost", "BLEJSON", "BLEScripts", "BLESecurity", "BLETransport",
             "BLEVirtualTransports"),
     ]
 )
@@ -253,14 +282,31 @@ if Context.environment["JELLING_GATEWAY"] == "1" {
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ]
     package.targets += [
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         program(
-            "jelling-gateway", "BLE", "BLEDaemonClient", "BLEGateway", "BLEJSON", "BLESecurity", "BLEServiceManager",
-            "BLEStateFiles", "BLEText", "BLEVirtualTransports", "CMosquitto", argumentParser,
+            "jelling-gateway", "BLE", "BLEDaemonClient", "BLEESPHome", "BLEGateway", "BLEJSON", "BLEMatter",
+            "BLESecurity", "BLEServiceManager", "BLEStateFiles", "BLEText", "BLEUSB", "BLEVirtualTransports",
+            "CMosquitto",
+            "COpenSSL", "CSystemd", argumentParser, .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"), logging,
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "Yams", package: "Yams")),
     ]
+}
+
+// BlueZ's door, and the gateway where Avahi announces it, link libsystemd, whose header others need not install.
+if ["JELLING_BLUEZ", "JELLING_GATEWAY"].contains(where: { Context.environment[$0] == "1" }) {
+    package.targets.append(.systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]))
+}
+
+// JELLING_BLUEZ=1 adds BlueZ's door.
+if Context.environment["JELLING_BLUEZ"] == "1" {
+    package.products.append(.executable(name: "bled-bluez", targets: ["bled-bluez"]))
+    package.targets.append(
+        program(
+            "bled-bluez", "BLE", "BLEBlueZ", "BLEDaemonClient", "BLEHost", "BLEMessages", "BLEPackets",
+            "BLEServiceManager", "BLEStateFiles", "BLETransport", "CSystemd", argumentParser))
 }
 
 if hasServices {

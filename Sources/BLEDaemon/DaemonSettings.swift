@@ -32,6 +32,12 @@ public struct DaemonSettings: Equatable, Sendable {
     public private(set) var addressResolution = false
     /// Whether apps send the overflow area, and the company identifier of all of them.
     public private(set) var overflow = OverflowSetting.on
+    /// The program with its arguments that resets an adapter, whose name is added; empty: none.
+    public private(set) var recoveryCommand: [String] = []
+    /// Whether the device of an adapter may not be suspended while it is in use.
+    public private(set) var keepsAwake = false
+    /// Whether an adapter is switched on that a reset has left switched off.
+    public private(set) var unblocksAfterReset = false
     public private(set) var logFormat = LogFormat.text
     public private(set) var logLevel = LogLevel.info
 
@@ -44,6 +50,9 @@ public struct DaemonSettings: Equatable, Sendable {
             adapters == started.adapters ? nil : "adapters",
             enhancedBearers == started.enhancedBearers ? nil : "enhancedBearers",
             addressResolution == started.addressResolution ? nil : "addressResolution",
+            recoveryCommand == started.recoveryCommand ? nil : "recoveryCommand",
+            keepsAwake == started.keepsAwake ? nil : "keepsAwake",
+            unblocksAfterReset == started.unblocksAfterReset ? nil : "unblocksAfterReset",
         ].compactMap { $0 }
     }
 
@@ -62,6 +71,7 @@ public struct DaemonSettings: Equatable, Sendable {
             File.self, from: data,
             keys: [
                 "adapters", "users", "operators", "limits", "log", "enhancedBearers", "addressResolution", "overflow",
+                "recoveryCommand", "keepsAwake", "unblocksAfterReset",
             ],
             within: ["limits": Self.ranges.map(\.key), "log": ["format", "level"]])
         adapters = file.adapters ?? []
@@ -73,6 +83,9 @@ public struct DaemonSettings: Equatable, Sendable {
         enhancedBearers = file.enhancedBearers ?? false
         addressResolution = file.addressResolution ?? false
         overflow = try SettingsFile.overflow(file.overflow)
+        recoveryCommand = try file.recoveryCommand.map { try Self.command($0) } ?? []
+        keepsAwake = file.keepsAwake ?? false
+        unblocksAfterReset = file.unblocksAfterReset ?? false
         try limit(file.limits ?? [:])
         if let name = file.log?.format {
             guard let format = LogFormat(rawValue: name) else {
@@ -86,6 +99,39 @@ public struct DaemonSettings: Equatable, Sendable {
             }
             logLevel = level
         }
+    }
+
+    /// A program runs as the daemon's user, so that nothing is left to a search path or a shell.
+    private static func command(_ words: [String]) throws -> [String] {
+        guard let name = words.first else {
+            throw SettingsFile.Problem(
+                description: "‘recoveryCommand’ names no program: give its path and its arguments, or leave the key out"
+            )
+        }
+        guard name.hasPrefix("/"), !words.contains(where: { $0.utf8.contains(0) }) else {
+            throw SettingsFile.Problem(
+                description: "‘recoveryCommand’ is the path of a program, from ‘/’ on, and its arguments; not ‘\(name)’"
+            )
+        }
+        var information = stat()
+        guard unsafe stat(name, &information) == 0 else {
+            let reason = unsafe String(cString: strerror(errno))
+            throw SettingsFile.Problem(
+                description: "‘recoveryCommand’: ‘\(name)’ cannot be used (\(reason)): install the program, or correct "
+                    + "the path")
+        }
+        guard information.st_mode & S_IFMT == S_IFREG else {
+            throw SettingsFile.Problem(description: "‘recoveryCommand’: ‘\(name)’ is no program; correct the path")
+        }
+        return words
+    }
+
+    /// What will not work, though it may be mended without a restart.
+    public var warnings: [String] {
+        guard let name = recoveryCommand.first, unsafe access(name, X_OK) != 0 else { return [] }
+        return [
+            "‘recoveryCommand’: ‘\(name)’ is not executable by this user; make it so with ‘chmod +x’, before it is needed"
+        ]
     }
 
     /// Adds what the command line says.
@@ -104,6 +150,9 @@ public struct DaemonSettings: Equatable, Sendable {
         var enhancedBearers: Bool?
         var addressResolution: Bool?
         var overflow: String?
+        var recoveryCommand: [String]?
+        var keepsAwake: Bool?
+        var unblocksAfterReset: Bool?
 
         struct Log: Decodable {
             var format: String?

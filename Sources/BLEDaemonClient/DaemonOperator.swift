@@ -53,8 +53,8 @@ public enum DaemonOperator {
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// There is no daemon, or the connection to it broke.
         case transport(TransportError)
-        /// The daemon refused; the text is for people.
-        case refused(String)
+        /// The daemon refused; the text is for people. `isNotPermitted`: because only operators may ask for it.
+        case refused(String, isNotPermitted: Bool = false)
         /// There is no bond to remove.
         case noBond
         /// The daemon did not answer in time.
@@ -65,7 +65,7 @@ public enum DaemonOperator {
         public var description: String {
             switch self {
             case .transport(let error): error.description
-            case .refused(let text): text
+            case .refused(let text, _): text
             case .noBond: OperatorAnswer.noBond
             case .noAnswer(let limit):
                 "bled has not answered for \(limit.components.seconds) s, so it hangs; restart it (systemctl restart bled)"

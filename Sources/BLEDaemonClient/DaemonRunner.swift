@@ -78,7 +78,7 @@ final class DaemonRunner: EngineRunner {
     }
 
     /// Does nothing: the daemon reopens its own transport.
-    func reopenTransport() {}
+    func reopenTransport(resetsDevice: Bool) {}
 
     func takeStoreError() -> BondStoreError? { nil }
 
@@ -98,6 +98,9 @@ final class DaemonRunner: EngineRunner {
         let operation = nextOperation()
         if command == .stop {
             leave(operation)
+        } else if hasBegun, case .security(.setSecurity(let settings)) = command, settings.changesPairingOnly {
+            hasToldOptions = true
+            send(.request(ToolRequest(operation, .servePairing(settings.pairing))))
         } else if !hasBegun || !send(withOptions(command), operation) {
             let failure: HostFailure =
                 hasBegun ? .invalidRequest(.notAvailableOnSharedController) : .controllerLost
@@ -296,5 +299,14 @@ final class DaemonRunner: EngineRunner {
 
     private static func refusal(_ what: String) -> String {
         "it allows only root, its own user and the group of its operators \(what)"
+    }
+}
+
+extension SecuritySettings {
+    /// Of the security of links, a program only says how its own pairings are done; the rest is for all programs.
+    fileprivate var changesPairingOnly: Bool {
+        var rest = SecuritySettings()
+        rest.pairing = pairing
+        return self == rest
     }
 }

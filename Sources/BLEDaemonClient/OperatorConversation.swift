@@ -96,7 +96,8 @@ final class OperatorConversation: @unchecked Sendable {
                             .packet(
                                 octets, isFromController ? .controllerToHost : .hostToController,
                                 unixMicroseconds: unixMicroseconds, lost: lost)))
-                case .refusal(_, let text): deliver(.ended(.refused(text)))
+                case .refusal(let reason, let text):
+                    deliver(.ended(.refused(text, isNotPermitted: reason == .notAllowed)))
                 default: break
                 }
             }

@@ -36,6 +36,8 @@ public struct Gateway: Sendable {
     var retiredKeys: [GuardKey] = []
     /// The number of encrypted packets that were received: `heardPackets` changes with it.
     public internal(set) var heardPacketCount: UInt64 = 0
+    /// Devices that are no longer remembered, for those who watch.
+    var forgotten: [String] = []
     /// The slots of devices whose documents wait.
     private var pending: [Int] = []
     private var nextDue: Instant?
@@ -121,6 +123,8 @@ public struct Gateway: Sendable {
             // Keys, names and filters may have changed: decode the next packet even if it is the same.
             devices[slot].advertisement = []
             devices[slot].publishedValues = [:]
+            devices[slot].hasNews = true
+            devices[slot].isShown = configuration.filter.allows(subject(devices[slot]))
         }
         if old.filter != configuration.filter { filterReviews = Set(retained.owners.keys) }
         reconcile()
@@ -285,6 +289,7 @@ public struct Gateway: Sendable {
         }
         counters.droppedValues += UInt64(limitFields(&reports))
         dropRepeatedEvents(&reports, slot)
+        devices[slot].hasNews = true
         devices[slot].advertisement = sighting.advertisement
         devices[slot].scanResponse = sighting.scanResponse
         devices[slot].data = data
@@ -363,6 +368,7 @@ public struct Gateway: Sendable {
 
     private mutating func forget(_ slot: Int) {
         withdrawDocument(of: devices[slot])
+        noteForgotten(devices[slot])
         slotOfKey[Self.key(devices[slot].address)] = nil
         if let identity = devices[slot].identity { slotOfKey[Self.key(identity: identity)] = nil }
         // The list of devices whose documents wait still has the slot.
@@ -415,6 +421,7 @@ public struct Gateway: Sendable {
         devices[slot].publishedValues = devices[slot].valuesByName
         let isAllowed = configuration.filter.allows(subject(devices[slot]))
         review(devices[slot], isAllowed: isAllowed)
+        devices[slot].isShown = isAllowed
         guard isAllowed else {
             counters.filteredReports += 1
             return
@@ -437,7 +444,7 @@ public struct Gateway: Sendable {
             rssi: best(device)?.smoothed ?? -128)
     }
 
-    private func best(_ device: HeardDevice) -> SignalTrack? {
+    func best(_ device: HeardDevice) -> SignalTrack? {
         device.best(timeout: configuration.smoothing.adapterTimeout)
     }
 }

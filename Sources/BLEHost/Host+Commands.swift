@@ -4,8 +4,8 @@ import BLEPackets
 extension Host {
     mutating func perform(_ command: HostCommand, operation: OperationID, client: ClientID) {
         switch phase {
-        case .failed:
-            return effects.complete(operation, .failure(.controllerUnresponsive))
+        case .failed(let failure):
+            return effects.complete(operation, .failure(failure))
         case .stopping, .stopped:
             switch command {
             // The database, bonds, out-of-band data, what pairings demand and who accepts channels need no controller,

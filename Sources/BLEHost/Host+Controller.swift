@@ -6,14 +6,31 @@ extension Host {
 
     mutating func startController() {
         session.start()
+        // The next start tries the whole mask.
+        effects.controller.reconsider(.knowsOldEventMaskOnly)
         continueStartup()
+    }
+
+    /// The last step of the start is done. Apart from the loop, as its frame would be large.
+    @inline(never)
+    private mutating func controllerStarted() {
+        var information = session.information
+        information.traits = effects.controller.traits
+        let isBelieved = !effects.adapts
+        radio.begin(with: information, traits: information.traits)
+        radio.reportedAddress = session.reportedAddress
+        rooms.pairings.ownIdentity = information.identityAddress
+        effects.data.configure(
+            packetLength: information.aclDataLength, packetCount: information.aclDataCount, isBelieved: isBelieved)
+        effects.events.append(.ready(information))
     }
 
     /// Continues the start until it has to wait for an answer.
     mutating func continueStartup() {
         while true {
             switch session.proceed(
-                isAddressBeingMade: radio.privateAddress.isBeingMade, at: effects.now, into: &effects.commands)
+                isAddressBeingMade: radio.privateAddress.isBeingMade, knowledge: &effects.controller, at: effects.now,
+                into: &effects.commands)
             {
             case .waiting: return
             case .addressChosen:
@@ -21,12 +38,7 @@ extension Host {
                 if case .resolvable = configuration.ownAddress {
                     radio.makePrivateAddress(with: rooms.pairings.settings.identityResolvingKey, into: &effects)
                 }
-            case .ready:
-                radio.begin(with: information)
-                rooms.pairings.ownIdentity = information.identityAddress
-                effects.data.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
-                effects.events.append(.ready(information))
-                return
+            case .ready: return controllerStarted()
             }
         }
     }
@@ -45,18 +57,25 @@ extension Host {
         switch purpose {
         case .startup(let step):
             do throws(DecodingError) {
-                if try session.answered(step, parameters, into: &effects.commands) {
+                let verdict = try session.answered(step, parameters)
+                if step == .setRandomAddress { radio.ownAddress = session.information.ownAddress }
+                switch verdict {
+                case .goOn: continueStartup()
+                case .learn(let trait):
+                    effects.learn(trait)
                     continueStartup()
-                } else {
-                    recover()
+                case .recover: recover(from: .refused(status, opcode))
+                case .giveUp(let fault): giveUp(because: fault)
                 }
             } catch {
-                if step.isRequired { recover() } else { continueStartup() }
+                if step.isRequired { recover(from: .refused(status, opcode)) } else { continueStartup() }
                 throw error
             }
-        case .scan: radio.scanAnswered(status, into: &effects)
-        case .initiate: radio.initiateAnswered(status, into: &effects)
-        case .advertise: radio.advertiseAnswered(status, into: &effects)
+        case .scan: radio.scanAnswered(status, opcode, hasLinks: !rooms.links.isEmpty, into: &effects)
+        case .initiate: radio.initiateAnswered(status, opcode, hasLinks: !rooms.links.isEmpty, into: &effects)
+        case .advertise: radio.advertiseAnswered(status, opcode, into: &effects)
+        case .advertisingProbe: radio.probeAnswered(status, opcode, into: &effects)
+        case .probe: break
         case .advertisingSetCapacity:
             guard Features.sets else { return }
             radio.sets.learned(status, opcode, parameters)
@@ -97,9 +116,12 @@ extension Host {
         link.commandFailed(purpose, opcode, failure, &rooms, into: &effects)
     }
 
-    /// The controller knows no such link: it is gone, and its Disconnection Complete was lost or is late.
+    /// If the controller knows no such link, it is gone, and its Disconnection Complete was lost or is late.
     private mutating func disconnectRefused(_ status: HCIStatus, on link: Link) {
         effects.counters.desynchronisations &+= 1
+        if effects.adapts, configuration.ownership == .exclusive, status != .unknownConnectionIdentifier {
+            return link.endRefused(status, into: &effects)
+        }
         linkEnded(link, reason: .controller(status))
     }
 
@@ -111,8 +133,17 @@ extension Host {
         effects.counters.commandTimeouts &+= 1
         switch command.purpose {
         case .startup(let step):
-            if step.isRequired { recover() } else { continueStartup() }
-        case .scan, .initiate, .advertise, .ownAddress: recover()
+            session.startFailed(at: step, knowledge: &effects.controller)
+            if step.isRequired { recover(from: .unanswered(command.opcode)) } else { continueStartup() }
+        case .initiate
+        where configuration.adaptsToController && !command.isOverdue && session.isReliable(at: effects.now):
+            // Some controllers answer after 10 s (esp-idf#7763): all links would be lost for one slow answer.
+            effects.commands.waitLonger(for: command, at: effects.now)
+        case .scan, .initiate, .advertise, .ownAddress:
+            radio.commandLost(
+                command.opcode, isFirst: session.isReliable(at: effects.now), into: &effects)
+            recover(from: .unanswered(command.opcode))
+        case .probe, .advertisingProbe: recover(from: .unanswered(command.opcode))
         // Some controllers swallow commands that they do not know: that ends what the command was for, and nothing
         // else.
         case .advertisingSetCapacity:
@@ -130,7 +161,7 @@ extension Host {
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .resolvingList: radio.resolvingListTimedOut()
         case .link(let link, let purpose):
-            if purpose == .disconnect { return recover() }
+            if purpose == .disconnect { return recover(from: .unanswered(command.opcode)) }
             rooms.links[link]?.commandFailed(
                 purpose, command.opcode, .commandTimeout(command.opcode), &rooms, into: &effects)
         case .client(let operation):
@@ -142,13 +173,18 @@ extension Host {
     // MARK: Recovery
 
     /// The controller failed: take the next step of the recovery ladder.
-    mutating func recover() {
+    mutating func recover(from fault: ControllerFault) {
         if case .stopping = phase { return finishStopping() }
-        guard let step = session.fall(at: effects.now) else { return }
+        guard let step = session.fall(from: fault, lastReport: radio.reception.lastReport, at: effects.now) else {
+            return
+        }
+        // The place may be empty: the wishes stay.
+        if step == .giveUp, fault == .noReports { return effects.events.append(.faultRemains(fault)) }
         // Clients get the recovery's event before those of what it ends.
         switch step {
         case .reset: effects.events.append(.recovering(.reset))
         case .reopenTransport: effects.events.append(.recovering(.reopenTransport))
+        case .resetDevice: effects.events.append(.recovering(.resetDevice))
         case .giveUp: break
         }
         loseController()
@@ -156,21 +192,37 @@ extension Host {
         case .reset:
             effects.counters.controllerResets &+= 1
             startController()
-        case .reopenTransport:
+        case .reopenTransport, .resetDevice:
             effects.counters.transportReopenings &+= 1
             session.phase = .awaitingTransport
-            effects.events.append(.reopenTransport)
-        case .giveUp:
-            session.phase = .failed
-            radio.endRequests(with: .controllerUnresponsive, into: &effects)
-            effects.endQuestions(with: .controllerUnresponsive)
-            effects.events.append(.failed(.controllerUnresponsive))
-            finishStopping()
+            effects.events.append(.reopenTransport(resetsDevice: step == .resetDevice))
+        case .giveUp: giveUp(because: fault)
         }
+    }
+
+    /// Every operation ends.
+    private mutating func giveUp(because fault: ControllerFault) {
+        let failure: HostFailure =
+            fault == .unanswered(Reset.opcode) ? .controllerUnresponsive : .controllerFault(fault)
+        loseController()
+        session.phase = .failed(failure)
+        radio.endRequests(with: failure, into: &effects)
+        effects.endQuestions(with: failure)
+        effects.events.append(.failed(failure))
+        finishStopping()
+    }
+
+    /// Resets the controller although nothing failed: it has to take other commands from now on.
+    mutating func restartController() {
+        effects.events.append(.recovering(.reset))
+        loseController()
+        effects.counters.controllerResets &+= 1
+        startController()
     }
 
     /// The controller forgot everything or is gone: links and commands end, the clients' requests stay.
     mutating func loseController() {
+        effects.restartDone()
         for link in rooms.links.all { linkEnded(link, reason: .controllerLost) }
         for purpose in effects.commands.removeAll() {
             if let operation = purpose.operation { effects.complete(operation, .failure(.controllerLost)) }

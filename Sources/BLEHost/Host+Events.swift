@@ -49,13 +49,29 @@ extension Host {
             if let link = rooms.links[event.connectionHandle] {
                 effects.events.append(.linkReport(link.id, .unauthenticated))
             }
+        case .dataBufferOverflow:
+            let event = try DataBufferOverflow(decoding: &reader)
+            effects.counters.dataBufferOverflows &+= 1
+            if effects.adapts, event.linkType == 0x01 { effects.data.overflowed() }
         case .hardwareError:
             effects.counters.hardwareErrors &+= 1
-            if configuration.ownership == .exclusive { recover() }
+            let event = try HardwareError(decoding: &reader)
+            noteCrash()
+            if configuration.ownership == .exclusive { recover(from: .hardwareError(event.hardwareCode)) }
         default:
             // Enabled by another owner of the controller, or of no use to this host.
             break
         }
+    }
+
+    /// A controller that fails while it scans and sets a link up does not do both at once any more.
+    private mutating func noteCrash() {
+        guard Features.links, effects.adapts, configuration.ownership == .exclusive, radio.scanMachine.isScanning else {
+            return
+        }
+        let now = effects.now
+        guard rooms.links.contains(where: { $0.began.advanced(by: SetupQuiet.suspicion) > now }) else { return }
+        effects.learn(.crashesScanningDuringLinkSetup)
     }
 
     private mutating func receiveLEMeta(_ reader: inout PacketReader) throws(DecodingError) {
@@ -84,6 +100,7 @@ extension Host {
         case .readRemoteFeaturesComplete:
             let event = try LEReadRemoteFeaturesComplete(decoding: &reader)
             rooms.links[event.connectionHandle]?.receive(event, into: &effects)
+            radio.setupEnded(event.connectionHandle)
         case .longTermKeyRequest:
             longTermKeyRequested(try LELongTermKeyRequest(decoding: &reader))
         case .remoteConnectionParameterRequest:
@@ -194,8 +211,17 @@ extension Host {
     /// A report from the controller.
     private mutating func sighted(_ report: Scanner.Report, data: RawSpan) {
         var report = report
-        radio.sighted(&report, into: &effects)
+        radio.sighted(&report, data: data, into: &effects)
         guard nameIdentity(in: &report, data: data) else { return }
         radio.received(report, data: data, resolving: rooms.pairings.bonds.table.resolving, into: &effects)
+        if radio.connectsInVain { recoverFromVainAttempts() }
+    }
+
+    /// A controller that keeps links is no such case, and recovery would end them.
+    @inline(never)
+    private mutating func recoverFromVainAttempts() {
+        radio.connectsInVain = false
+        guard rooms.links.isEmpty, effects.requestLimitedRecovery(from: .connectsToNobody) else { return }
+        radio.connectionWatch.removeAll()
     }
 }

@@ -63,6 +63,9 @@ extension Host {
             guard status.isSuccess else { return }
         }
         dropCommands(on: new.handle)
+        // They were sent on the link that is reported only now (CachyOS/kernel-patches#180).
+        if effects.adapts, parked.hasPackets(for: new.handle, at: effects.now) { effects.learn(.sendsDataBeforeEvents) }
+        if configuration.ownership == .exclusive { radio.setupBegan(new.handle, role: new.role, into: &effects) }
         radio.recordNaming(of: new.peer)
         switch identity(behind: new.peer) {
         case .identity(let identity): linkMade(new.with(identity, behind: new.peer))
@@ -72,10 +75,15 @@ extension Host {
         }
     }
 
-    /// Whether a controller reports a link a second time: one with this handle and peer is still being set up.
+    /// Whether a controller reports a link a second time, as LE Connection Complete and as LE Enhanced Connection
+    /// Complete: one with this handle and peer has just been made, or its peer is being resolved.
     private mutating func isReportedAgain(_ new: NewLink) -> Bool {
-        guard let link = rooms.links[new.handle], case .settingUp = link.state else { return false }
-        return link.role == new.role && link.isWith(new.peer.withoutIdentityMark)
+        if effects.adapts, rooms.pairings.bonds.resolver.resolves(new) { return true }
+        guard let link = rooms.links[new.handle], link.role == new.role else { return false }
+        let peers = [new.peer, new.privateAddresses.peer].compactMap { $0?.withoutIdentityMark }
+        guard peers.contains(where: { link.isWith($0) }) else { return false }
+        if case .settingUp = link.state { return true }
+        return effects.adapts && link.began.advanced(by: Link.repetitionSpan) > effects.now
     }
 
     /// A link exists, and the identity of its peer is known if it can be.
@@ -101,9 +109,10 @@ extension Host {
         }
         let link = Link(
             id: rooms.links.nextID(for: handle), peer: peer, role: role,
-            state: .settingUp(deadline: effects.now.advanced(by: Link.setupTimeout)), parameters: new.parameters,
-            localFeatures: information.features,
-            localAddress: new.privateAddresses.local ?? information.ownAddress
+            state: .settingUp(deadline: effects.now.advanced(by: Link.setupTimeout)), began: effects.now,
+            parameters: new.parameters,
+            localFeatures: session.information.features,
+            localAddress: new.privateAddresses.local ?? session.information.ownAddress
                 ?? DeviceAddress(value: 0, kind: .public),
             peerAddress: new.privateAddresses.peer ?? peer.withoutIdentityMark, gatt: gattSettings)
         link.usualParameterPolicy = configuration.timing.parameterPolicy
@@ -113,6 +122,7 @@ extension Host {
         link.gatt.holdingClients = holdingClients
         link.bearers.settings = configuration.usedEnhancedBearers
         if Features.enhancedBearers { for request in waiting { link.wantBearers(request.request.enhancedBearers) } }
+        link.security.holdsValues = effects.expects(.sendsDataBeforeEvents)
         rooms.links.insert(link)
         if let endedSet { setEnded(endedSet, by: link) }
         if rooms.pairings.isExclusive {
@@ -128,14 +138,23 @@ extension Host {
             link.secureAtConnection(&rooms.pairings, into: &effects)
         }
         if !waiting.isEmpty { rooms.pairings.bonds.setSigningNumbersAside(for: link.security.identity, into: &effects) }
-        link.setUp(information, isExclusive: rooms.pairings.isExclusive, into: &effects)
-        for packet in parked.remove(for: handle, at: effects.now) {
+        link.setUp(session.information, isExclusive: rooms.pairings.isExclusive, into: &effects)
+        receiveParked(on: link)
+    }
+
+    /// What came before the link was reported, and so before this side could encrypt it.
+    @inline(never)
+    private mutating func receiveParked(on link: Link) {
+        let holdsValues = link.security.holdsValues
+        link.security.holdsValues = false
+        for packet in parked.remove(for: link.id.handle, at: effects.now) {
             do throws(DecodingError) {
                 try receiveACL(packet.span.bytes)
             } catch {
                 effects.recordMalformedPacket(error)
             }
         }
+        link.security.holdsValues = holdsValues
     }
 
     private var gattSettings: GATTClientSettings {
@@ -150,6 +169,7 @@ extension Host {
     mutating func disconnectionCompleted(_ event: DisconnectionComplete) {
         guard Features.links else { return }
         guard event.status.isSuccess else { return }
+        let mayRepeat = effects.adapts && recentEnds.record(event, at: effects.now)
         dropCommands(on: event.connectionHandle)
         if rooms.pairings.bonds.resolver.forget(event.connectionHandle) {
             if Features.sets, let set = radio.sets.removeEarlyEnd(by: event.connectionHandle) {
@@ -158,6 +178,8 @@ extension Host {
             return parked.linkClosed(event.connectionHandle, at: effects.now)
         }
         guard let link = rooms.links[event.connectionHandle] else { return }
+        // It may be about the link before, and nothing tells: a link that is believed to live is the worse mistake.
+        if mayRepeat, link.closers.isEmpty { effects.counters.unexpectedEvents &+= 1 }
         linkEnded(link, reason: .controller(event.reason))
     }
 
@@ -177,6 +199,8 @@ extension Host {
         link.endTraffic(proof.map { .security($0) } ?? reason.gattFailure, into: &effects)
         link.securityLost(reason, &rooms.pairings, into: &effects)
         rooms.links.remove(link)
+        if rooms.links.isEmpty { radio.linksEnded(into: &effects) }
+        radio.setupEnded(link.id.handle)
         effects.counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs
         effects.counters.unexpectedATTResponses &+= link.gatt.counters.unexpectedResponses
         effects.counters.droppedEarlyNotifications &+= link.gatt.counters.earlyNotificationsDropped

@@ -27,13 +27,14 @@ public struct Host: ~Copyable {
     /// What the plans of the radio depended on at the last convergence.
     private var settledFacts = Radio.Facts()
     /// The effects of the input that is being handled.
-    var effects = Effects()
+    var effects: Effects
 
     /// Clients whose indications stay unconfirmed for now.
     var holdingClients: [ClientID] = []
     /// What the links work with.
     var rooms: Rooms
     var parked: ParkedPackets
+    var recentEnds = RecentEnds()
 
     var stopOperations: [OperationID] = []
 
@@ -43,6 +44,8 @@ public struct Host: ~Copyable {
     @inline(__always)
     public init(configuration: HostConfiguration = HostConfiguration()) {
         shared = SharedConfiguration(configuration)
+        effects = Effects(experience: configuration.experience, adapts: configuration.adaptsToController)
+        if configuration.adaptsToController { effects.commands.resetTimeout = CommandQueue.longResetTimeout }
         session = ControllerSession(configuration: shared)
         radio = Radio(configuration: shared)
         rooms = Rooms(configuration: configuration)
@@ -70,6 +73,9 @@ public struct Host: ~Copyable {
     public mutating func transportClosed(at now: Instant) {
         effects.now = now
         let isReopening = phase == .awaitingTransport
+        if configuration.adaptsToController, case .startup(let step)? = effects.commands.inFlight?.purpose {
+            session.startFailed(at: step, isTransportClosed: true, knowledge: &effects.controller)
+        }
         defer { updateDeadline() }
         loseController()
         if isReopening { return }
@@ -77,6 +83,14 @@ public struct Host: ~Copyable {
         radio.endRequests(with: .controllerLost, into: &effects)
         effects.endQuestions(with: .controllerLost)
         finishStopping()
+    }
+
+    /// The transport has lost packets of the controller, and goes on: what the engine knows of the controller may be
+    /// wrong, so it is reset. Links end; scans, advertisements and pending connections stay.
+    public mutating func packetsLost(at now: Instant) {
+        effects.now = now
+        recover(from: .packetsLost)
+        settle()
     }
 
     /// One H4 packet from the controller.
@@ -114,6 +128,7 @@ public struct Host: ~Copyable {
             }
             return
         }
+        link.lastReception = effects.now
         try link.receive(data.data, isStart: data.boundary.isFirst, &rooms, into: &effects)
     }
 
@@ -181,7 +196,11 @@ public struct Host: ~Copyable {
     public mutating func nextEvent() -> HostEvent? { effects.events.popFirst() }
 
     /// What is known about the controller so far.
-    public var controllerInformation: ControllerInformation { information }
+    public var controllerInformation: ControllerInformation {
+        var information = session.information
+        information.traits = effects.controller.traits
+        return information
+    }
 
     /// Whether the controller can be used: `HostEvent.ready` was reported, and nothing went wrong since.
     public var isReady: Bool { session.phase == .ready }
@@ -201,6 +220,8 @@ public struct Host: ~Copyable {
     /// the clients want, and sends what may be sent.
     mutating func settle() {
         performDeferredWork()
+        if let fault = effects.takeFault() { recover(from: fault) }
+        if effects.wantsRestart, phase == .ready, rooms.links.isEmpty { restartController() }
         let isRadioNew =
             radio.isUnsettled || radioFacts != settledFacts || radio.validUntil.map { $0 <= effects.now } ?? false
         if isRadioNew { settleRadio() }
@@ -217,7 +238,7 @@ public struct Host: ~Copyable {
         mutating get {
             Radio.Facts(
                 bonds: rooms.pairings.bonds.table.resolvingRevision, links: rooms.links.revision,
-                scans: radio.scanner.revision,
+                scans: radio.scanner.revision, traits: effects.controller.traits,
                 identityResolvingKey: rooms.pairings.settings.identityResolvingKey)
         }
     }
@@ -315,6 +336,7 @@ public struct Host: ~Copyable {
 
     mutating func convergeRadio() {
         settledFacts = radioFacts
+        radio.hasLinks = Features.links && !rooms.links.isEmpty
         let present = Features.server ? radio.advertiser.targets.filter { isConnected(to: $0) } : []
         radio.converge(resolving: rooms.pairings.bonds.table.resolving, present: present, into: &effects)
     }
@@ -327,7 +349,6 @@ public struct Host: ~Copyable {
     // MARK: Rooms
 
     var phase: ControllerSession.Phase { session.phase }
-    var information: ControllerInformation { session.information }
 
     // MARK: Stopping
 

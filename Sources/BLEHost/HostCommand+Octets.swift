@@ -53,11 +53,12 @@ extension GATTOperation {
             uuids.count * MemoryLayout<BluetoothUUID>.stride
         case .readMultiple(let handles), .readMultipleVariable(let handles):
             handles.count * MemoryLayout<AttributeHandle>.stride
-        case .write(_, let value), .writeLong(_, let value), .writeCommand(_, let value), .writeSigned(_, let value):
+        case .write(_, let value), .writeLong(_, let value), .writeCommand(_, let value), .writeSigned(_, let value),
+            .writePart(_, _, let value, _):
             value.count
         case .reliableWrite(let writes): writes.reduce(0) { $0 + $1.value.count + arrayOctets }
         case .exchangeMTU, .discoverSecondaryServices, .discoverIncludedServices, .discoverDescriptors, .read,
-            .readLong, .readUsingUUID, .subscribe, .unsubscribe:
+            .readLong, .readUsingUUID, .subscribe, .subscribeConfirming, .confirm, .unsubscribe:
             0
         }
     }

@@ -58,6 +58,14 @@ public struct HostConfiguration: Hashable, Sendable {
     /// How several pending connections are handed to the controller.
     public var pendingConnections: PendingConnectionPolicy
 
+    /// The controller's identity on USB; `nil` if it is not known.
+    public var controller: ControllerIdentity?
+    /// What earlier engines learned about this controller (`HostEvent.controllerLearned`).
+    public var experience = ControllerExperience()
+    /// Whether the engine asks more of the controller than it did before 0.3: it says that the host supports LE, and
+    /// recovers a controller that reports nothing any more. Recordings of earlier engines replay without it.
+    public var adaptsToController = true
+
     /// Enhanced attribute bearers; `nil`: none are offered, accepted or opened.
     ///
     /// They are off by default, as in most stacks: the attribute table has one more characteristic with them, so that

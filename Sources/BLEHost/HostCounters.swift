@@ -34,6 +34,9 @@ public struct HostCounters: Hashable, Sendable {
     public var floodedLinks: UInt64 = 0
     /// Links closed because the peer acknowledged nothing for 45 s although packets were waiting for it.
     public var stalledLinks: UInt64 = 0
+    /// Data Buffer Overflow events: the controller lost data although it had said that it had room (Core 5.4, Vol 4,
+    /// Part E, 7.7.26).
+    public var dataBufferOverflows: UInt64 = 0
     /// Unencrypted PDUs of peers that had not yet proved that they have the key of their bond; all were dropped.
     public var refusedCleartext: UInt64 = 0
 

@@ -9,7 +9,13 @@ public enum HostEvent: Equatable, Sendable {
     /// The controller could not be brought back; every operation has ended.
     case failed(HostFailure)
     /// The owner must close the transport, open it again and call `Host.transportOpened(at:)`.
-    case reopenTransport
+    /// - Parameter resetsDevice: whether the owner should reset the device on its bus before, or switch its power off
+    ///   and on, if it can.
+    case reopenTransport(resetsDevice: Bool)
+    /// No step of recovery has cured this; the engine goes on with what is left, and requests remain.
+    case faultRemains(ControllerFault)
+    /// The engine learned something about the controller: save it in place of what you saved for this device.
+    case controllerLearned(ControllerExperience)
     /// `HostCommand.stop` has been carried out.
     case stopped
     /// A device that matches a scan was discovered: reported once and for each change of its data, or for each packet
@@ -75,7 +81,7 @@ extension HostEvent {
     /// Whom the event concerns. A new event gets its audience here; owners then receive it by that, or ignore it.
     public var audience: HostAudience {
         switch self {
-        case .failed, .reopenTransport, .stopped: .owner
+        case .failed, .reopenTransport, .controllerLearned, .faultRemains, .stopped: .owner
         case .ready, .recovering, .advertisingChanged, .bondChanged, .bondRemoved: .everyone
         case .completed(let operation, _): .operation(operation)
         case .connected(_, let client), .disconnected(_, let client, _), .advertisingSet(_, let client, _),
@@ -148,6 +154,8 @@ public enum HostFailure: Error, Equatable, Sendable {
     case controllerLost
     /// Recovery failed: the controller responded neither to resets nor to reopening the transport.
     case controllerUnresponsive
+    /// The controller cannot be used, for this reason.
+    case controllerFault(ControllerFault)
     /// The controller refused a command.
     case controller(HCIStatus, HCIOpcode)
     /// The controller did not answer the command in time.
@@ -299,7 +307,14 @@ public struct Discovery: Hashable, Sendable {
 }
 
 /// One step in the recovery of a controller.
-public enum RecoveryStep: Hashable, Sendable { case reset, reopenTransport }
+public enum RecoveryStep: Hashable, Sendable {
+    /// The controller is reset.
+    case reset
+    /// The transport is closed and opened again.
+    case reopenTransport
+    /// The device is reset on its bus, and the transport opened again.
+    case resetDevice
+}
 
 /// Describes a new link.
 public struct LinkInformation: Hashable, Sendable {

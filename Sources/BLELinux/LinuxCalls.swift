@@ -68,6 +68,8 @@ public struct CLinuxAdapter {
     public var type: UInt32 = 0
     public var aclByteCount: UInt32 = 0
     public var aclPacketCount: UInt32 = 0
+    /// The first page of LMP features; zero while the kernel has not read them.
+    public var features: UInt64 = 0
 
     public init() {}
 }
@@ -139,13 +141,18 @@ public struct CLinuxSerialSettings {
 @_extern(c) public func clinux_serial_restore_settings(_ descriptor: Int32, _ settings: UnsafeRawPointer) -> Int32
 
 @_extern(c) public func clinux_serial_configure(
-    _ descriptor: Int32, _ baud: UInt32, _ hardwareFlowControl: Int32, _ actualBaud: UnsafeMutablePointer<UInt32>
+    _ descriptor: Int32, _ baud: UInt32, _ hardwareFlowControl: Int32, _ evenParity: Int32,
+    _ actualBaud: UnsafeMutablePointer<UInt32>
 ) -> Int32
 
 @_extern(c) public func clinux_serial_flush(_ descriptor: Int32) -> Int32
 @_extern(c) public func clinux_serial_claim(_ descriptor: Int32) -> Int32
 @_extern(c) public func clinux_serial_release(_ descriptor: Int32) -> Int32
 @_extern(c) public func clinux_serial_is_kernel_hci(_ descriptor: Int32) -> Int32
+
+// MARK: USB
+
+@_extern(c) public func clinux_usb_reset(_ descriptor: Int32) -> Int32
 
 // MARK: Errors
 

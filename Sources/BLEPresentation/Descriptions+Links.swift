@@ -176,6 +176,7 @@ extension AdapterEvent: CustomStringConvertible {
         switch self {
         case .recovering(.reset): "the controller is being reset"
         case .recovering(.reopenTransport): "the transport is being reopened"
+        case .recovering(.resetDevice): "the device is being reset"
         case .ready(let information): "ready: \(information)"
         case .connectionParametersChanged(let link, let parameters): "\(link): \(parameters)"
         case .phyChanged(let link, let transmit, let receive): "\(link): PHY \(transmit) out, \(receive) in"

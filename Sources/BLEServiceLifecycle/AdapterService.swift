@@ -69,9 +69,11 @@ extension BLEError {
     /// Whether another attempt with the same transport may succeed.
     fileprivate var isLossOfAdapter: Bool {
         switch self {
-        case .transport(.invalidAddress), .transport(.notOffered), .transport(.unusableFile): false
+        case .transport(.invalidAddress), .transport(.notOffered), .transport(.unusableFile),
+            .transport(.unknownPreset):
+            false
         // An operation may hear of the loss before the adapter does.
-        case .transport, .startupTimeout, .controllerUnresponsive, .controllerLost: true
+        case .transport, .startupTimeout, .controllerUnresponsive, .controllerFault, .controllerLost: true
         default: false
         }
     }

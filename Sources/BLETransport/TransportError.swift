@@ -1,9 +1,10 @@
+import BLEChips
 import BLELinux
 
 /// Why a transport could not be opened, or ended. The description of each names the cause and the remedy.
 public enum TransportError: Error, Equatable, Sendable {
-    /// The text names no transport.
-    case invalidAddress(String)
+    /// The text names no transport; `reason` is what is wrong with it, if it is like one of the forms.
+    case invalidAddress(String, reason: String? = nil)
     /// This program does not offer transports of this kind.
     case notOffered(TransportAddress)
 
@@ -13,6 +14,8 @@ public enum TransportError: Error, Equatable, Sendable {
     case noSuchAdapter(index: UInt16, present: [String])
     /// The machine has no adapter.
     case noAdapter
+    /// The machine has adapters, but none with LE; `present` has their names.
+    case noLowEnergyAdapter(present: [String])
     /// The process lacks a capability that this channel requires.
     case permissionDenied(TransportAddress, capability: Capability, program: String)
     /// The user channel requires an adapter that is down. `daemon` is BlueZ's daemon, if it runs.
@@ -20,7 +23,8 @@ public enum TransportError: Error, Equatable, Sendable {
     /// Another process has opened the adapter's user channel. `holders` are all processes with HCI sockets, because the
     /// kernel does not say which one it is; empty if this process may not inspect others.
     case adapterBusy(index: UInt16, holders: [HoldingProcess])
-    /// The kernel is still setting the adapter up.
+    /// The kernel is still setting the adapter up, or has failed to: it tells nobody which, and keeps an adapter that it
+    /// could not set up to itself (Linux, net/bluetooth/hci_core.c, HCI_SETUP).
     case adapterInSetup(index: UInt16)
     /// The raw channel requires an adapter that is up.
     case adapterDown(index: UInt16)
@@ -46,6 +50,11 @@ public enum TransportError: Error, Equatable, Sendable {
     /// The serial port does not support this speed; `nearest` is what its driver chose instead.
     case unsupportedBaud(String, requested: UInt32, nearest: UInt32)
 
+    /// A USB device could not be used, or can be used no longer.
+    case usb(USBFailure)
+
+    /// The simulator plays no family of this name, and no file has it; `nearest` is what may have been meant.
+    case unknownPreset(String, nearest: String?, known: [String])
     /// A scenario or a capture that plays the controller cannot be used: the file and the reason.
     case unusableFile(String, reason: String)
 
@@ -60,6 +69,12 @@ public enum TransportError: Error, Equatable, Sendable {
     case closedByPeer
     /// The stream lost its framing: this octet is not a packet type.
     case framingLost(packetType: UInt8)
+    /// The controller has not answered HCI Reset; these octets came instead, and no packet could be found in them.
+    case noResetAnswer(byteCount: Int)
+    /// On the serial port nothing establishes a three-wire link.
+    case noThreeWirePeer
+    /// The chip behind the serial port could not be started.
+    case chipFailed(ChipFailure)
     /// The controller has stopped reading: this many bytes wait to be sent.
     case sendQueueFull(byteCount: Int)
     /// A system call failed with an error that has no case here.
@@ -81,8 +96,10 @@ extension TransportError: CustomStringConvertible {
     /// What went wrong, without the remedy.
     public var cause: String {
         switch self {
-        case .invalidAddress(let text):
-            "‘\(text)’ is not a transport"
+        case .invalidAddress(let text, let reason):
+            "‘\(text)’ is not a transport" + (reason.map { ": \($0)" } ?? "")
+        case .unknownPreset(let name, _, _):
+            "there is no preset ‘\(name)’, and no file of that name"
         case .unusableFile(let path, let reason):
             "‘\(path)’: \(reason)"
         case .notOffered(let address):
@@ -94,6 +111,9 @@ extension TransportError: CustomStringConvertible {
                 + (present.isEmpty ? "there are no adapters" : "there is " + present.joined(separator: ", "))
         case .noAdapter:
             "there is no Bluetooth adapter"
+        case .noLowEnergyAdapter(let present):
+            "there is no adapter with Bluetooth LE: \(present.joined(separator: ", ")) "
+                + (present.count == 1 ? "has" : "have") + " classic Bluetooth (BR/EDR) only"
         case .permissionDenied(let address, let capability, _):
             "no permission to open \(address): this needs \(capability.rawValue)"
         case .adapterUp(let index, let daemon):
@@ -103,7 +123,7 @@ extension TransportError: CustomStringConvertible {
             "hci\(index) is busy: a process holds its user channel"
                 + (holders.isEmpty ? "" : ", and HCI sockets are open in \(list(holders))")
         case .adapterInSetup(let index):
-            "hci\(index) is busy: the kernel is still setting it up"
+            "hci\(index) is busy: the kernel is still setting it up, or has failed to"
         case .adapterDown(let index):
             "hci\(index) is down, but the raw channel needs it up"
         case .adapterBlocked(let index):
@@ -127,6 +147,8 @@ extension TransportError: CustomStringConvertible {
                 + (holders.isEmpty ? "the kernel's Bluetooth or another program" : list(holders))
         case .unsupportedBaud(let path, let requested, _):
             "the serial port ‘\(path)’ does not support \(requested) baud"
+        case .usb(let failure):
+            failure.cause
         case .noDaemon(let path):
             "no daemon listens at ‘\(path)’"
         case .untrustedDaemon(let path, let user):
@@ -137,6 +159,11 @@ extension TransportError: CustomStringConvertible {
             "the controller closed the connection"
         case .framingLost(let packetType):
             "lost synchronisation: \(hexadecimal(packetType)) is not an H4 packet type"
+        case .noResetAnswer(let byteCount):
+            "the controller did not answer HCI Reset: \(byteCount) octets came that are not an answer"
+        case .noThreeWirePeer:
+            "nothing at the serial port answers as a controller with a three-wire link (H5)"
+        case .chipFailed(let failure): failure.cause
         case .sendQueueFull(let byteCount):
             "the controller stopped accepting data, and \(byteCount) bytes are waiting"
         case .system(let call, let code):
@@ -147,13 +174,17 @@ extension TransportError: CustomStringConvertible {
     /// What to do about it; `nil` if no remedy is known.
     public var remedy: String? {
         switch self {
-        case .invalidAddress: "use one of: " + TransportAddress.forms.joined(separator: ", ")
+        case .invalidAddress(_, let reason):
+            reason == nil ? "use one of: " + TransportAddress.forms.joined(separator: ", ") : nil
+        case .unknownPreset(_, let nearest, let known):
+            (nearest.map { "did you mean ‘\($0)’? Presets: " } ?? "presets: ") + known.joined(separator: ", ")
         case .noBluetoothInKernel:
             "load it with ‘modprobe bluetooth’ (and the adapter's driver, e.g. ‘btusb’), or use a kernel built with "
                 + "CONFIG_BT (a container uses the host's kernel)"
         case .noSuchAdapter(_, let present):
             present.isEmpty ? "plug one in, or check ‘rfkill list’ and ‘dmesg’" : nil
         case .noAdapter: "plug one in, check ‘rfkill list’ and ‘dmesg’, or choose another transport"
+        case .noLowEnergyAdapter: "plug in one of Bluetooth 4.0 or later, or choose another transport"
         case .permissionDenied(_, let capability, let program):
             "run as root, or grant the capability with ‘sudo setcap \(capability.setcapName)+ep \(program)’"
         case .adapterUp(let index, let daemon):
@@ -162,7 +193,9 @@ extension TransportError: CustomStringConvertible {
                 : "power this one off with ‘bluetoothctl power off’ or ‘btmgmt --index \(index) power off’, or stop it "
                     + "with ‘systemctl stop bluetooth’") + ", or share it through raw:\(index)"
         case .adapterBusy(_, let holders): "stop it first" + (holders.isEmpty ? " (run as root to see which one)" : "")
-        case .adapterInSetup: "try again in a few seconds"
+        case .adapterInSetup:
+            "try again in a few seconds; if that does not help, ‘dmesg’ says why, and the transport usb needs no Bluetooth in "
+                + "the kernel"
         case .adapterDown(let index):
             "bring it up with ‘hciconfig hci\(index) up’ or ‘bluetoothctl power on’ (see ‘rfkill list’ if that fails), "
                 + "or use it exclusively with user:\(index)"
@@ -174,13 +207,21 @@ extension TransportError: CustomStringConvertible {
         case .serialPortBusy(_, let holders):
             holders.isEmpty ? "stop ‘btattach’ or the program that uses it" : "stop it first"
         case .unsupportedBaud(_, _, let nearest): "use \(nearest), the nearest speed that it supports"
+        case .usb(let failure): failure.remedy
         case .noDaemon(let path): "start one with ‘bled --socket \(path)’, or name a controller of your own (user:0)"
         case .untrustedDaemon(_, let user):
             "if that user runs bled for you, set JELLING_SOCKET_OWNER=\(user); otherwise remove the socket, or name another "
                 + "one (bled:PATH, JELLING_SOCKET)"
-        case .framingLost: "check the baud rate, the flow control, and that a controller is connected"
-        case .unusableFile, .notOffered, .adapterRemoved, .hostNotFound, .notASerialPort, .daemonEnded, .closedByPeer,
-            .sendQueueFull, .system:
+        case .framingLost, .noResetAnswer:
+            "check the baud rate, the framing (‘,h5’ is for three wires), the flow control, and that a controller is connected"
+        case .chipFailed(let failure): failure.remedy
+        case .noThreeWirePeer:
+            "check the baud rate and the wires, and that the controller speaks H5; for H4 leave out ‘,h5’, and "
+                + "‘chip=realtek’, whose chips speak H5 only"
+        case .closedByPeer:
+            "start it again, or stop the other program that uses it: such a controller has one client at a time"
+        case .unusableFile, .notOffered, .adapterRemoved, .hostNotFound, .notASerialPort, .daemonEnded, .sendQueueFull,
+            .system:
             nil
         }
     }

@@ -89,6 +89,7 @@ int clinux_hci_adapter_info(int descriptor, uint16_t index, struct clinux_adapte
     adapter->type = info.type;
     adapter->acl_byte_count = info.acl_mtu;
     adapter->acl_packet_count = info.acl_pkts;
+    for (int i = 7; i >= 0; i--) adapter->features = adapter->features << 8 | info.features[i];
     return 0;
 }
 

@@ -24,14 +24,16 @@ int clinux_serial_restore_settings(int descriptor, const struct clinux_serial_se
     return ioctl(descriptor, TCSETS2, &port);
 }
 
-int clinux_serial_configure(int descriptor, uint32_t baud, int hardware_flow_control, uint32_t *actual_baud) {
+int clinux_serial_configure(int descriptor, uint32_t baud, int hardware_flow_control, int even_parity,
+                            uint32_t *actual_baud) {
     struct termios2 port;
     if (ioctl(descriptor, TCGETS2, &port) < 0) return -1;
     port.c_iflag = 0;
     port.c_oflag = 0;
     port.c_lflag = 0;
-    port.c_cflag &= ~(tcflag_t)(CSIZE | PARENB | CSTOPB | CRTSCTS | CBAUD | CBAUD << IBSHIFT);
+    port.c_cflag &= ~(tcflag_t)(CSIZE | PARENB | PARODD | CSTOPB | CRTSCTS | CBAUD | CBAUD << IBSHIFT);
     port.c_cflag |= CS8 | CREAD | CLOCAL | BOTHER | BOTHER << IBSHIFT;
+    if (even_parity) port.c_cflag |= PARENB;
     if (hardware_flow_control) port.c_cflag |= CRTSCTS;
     port.c_ispeed = baud;
     port.c_ospeed = baud;

@@ -7,6 +7,7 @@ import BLEPackets
 import BLESecurity
 import BLEServiceManager
 import BLETransport
+import BLEUSB
 import BLEVirtualTransports
 import Glibc
 import Logging
@@ -26,13 +27,15 @@ struct Bled: ParsableCommand {
 
             The exit status is 0 after SIGINT or SIGTERM, 1 if bled cannot begin, 2 for wrong options or a wrong \
             configuration file, and 3 when the kernel's adapters cannot be listed.
-            """)
+            """,
+        version: "0.1.0")
 
     @Option(
         help: ArgumentHelp(
-            "How to reach a controller: a transport, the address of an adapter, or ‘all’ for every adapter of the kernel, "
-                + "also those that appear later (default: the first adapter). May be repeated: the programs of the second "
-                + "one connect to PATH.2, and so on.", valueName: "transport"),
+            "How to reach a controller: a transport, the address of an adapter, its place as ‘port:1-2’ (see bletool "
+                + "dev), or ‘all’ for every adapter of the kernel, also those that appear later (default: the first "
+                + "adapter with LE). May be repeated: the programs of the second one connect to PATH.2, and so on.",
+            valueName: "transport"),
         transform: { try AdapterChoice($0) })
     var adapter: [AdapterChoice] = []
 
@@ -134,18 +137,13 @@ struct Bled: ParsableCommand {
     }
 
     func run() throws {
-        // The loop's thread inherits the mask, so that only this thread handles the signals.
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        unsafe sigaddset(&signals, SIGINT)
-        unsafe sigaddset(&signals, SIGTERM)
-        unsafe sigaddset(&signals, SIGHUP)
-        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        var signals = ServiceSignals(SIGINT, SIGTERM, SIGHUP)
         let settings: DaemonSettings
         do { settings = try self.settings() } catch { throw ValidationError("\(error)") }
         if let problem = apps.flatMap({ Daemon.problem(ofAppsFolder: $0) }) { throw ValidationError(problem) }
         let output = LogOutput(settings)
         let log = output.logger()
+        for line in settings.warnings { log.warning("\(line)") }
         let adapter = try adapters(settings)
         for case .transport(let address) in adapter { try Self.check(address) }
         // First: another bled may be writing what follows would move away.
@@ -157,32 +155,33 @@ struct Bled: ParsableCommand {
         let process = Process(
             daemons: daemons, output: output, capture: capture, manager: manager,
             pulse: ThreadHeartbeat { manager.notify("WATCHDOG=1") },
-            folders: try state.map { path in try AdapterFolders(path: path) { log.warning("\($0)") } })
+            folders: try state.map { path in try AdapterFolders(path: path) { log.warning("\($0)") } },
+            memory: state.map { path in ControllerMemory(path: path) { log.warning("\($0)") } })
         if adapter == [.all] {
-            try daemons.addAll(process.adapters) { kernel, count in
+            let list = { @Sendable in try? process.listAdapters() }
+            try daemons.addAll(process.adapters, list: list) { kernel, count in
                 // What was changed since the start counts for it, too.
                 let settings = (try? self.settings()) ?? settings
                 let found = kernel.map { AdapterChoice.transport(.userChannel(adapter: $0.index)) }
                 let choice = found ?? awaited(process, log)
-                return try configuration(choice, true, takesAll: true, count, settings, process)
+                return try configuration(choice, true, takesAll: true, kernel, count, settings, process)
             } failed: { adapter, error in
                 log.warning("\(adapter.name) is not taken: \(error)")
                 process.folders?.release("\(TransportAddress.userChannel(adapter: adapter.index))")
             }
         } else {
-            let first = try adapter.isEmpty ? [.transport(Self.firstAdapter(log))] : adapter
+            let first = try adapter.isEmpty ? [.transport(Self.firstAdapter(process, log))] : adapter
             for choice in first {
-                try daemons.add(configuration(choice, first.count > 1, daemons.count, settings, process))
+                var wanted = try configuration(choice, first.count > 1, nil, daemons.count, settings, process)
+                wanted.takesAnyAdapter = adapter.isEmpty
+                try daemons.add(wanted)
             }
         }
         manager.notify("READY=1")
         let started = settings
-        var signal: Int32 = 0
-        while unsafe sigwait(&signals, &signal) != 0 || signal == SIGHUP {
-            if signal == SIGHUP {
-                capture?.reopen()
-                reload(daemons, output, since: started)
-            }
+        while signals.next() == SIGHUP {
+            capture?.reopen()
+            reload(daemons, output, since: started)
         }
         manager.notify("STOPPING=1")
         daemons.stop()
@@ -211,7 +210,13 @@ struct Bled: ParsableCommand {
         let pulse: ThreadHeartbeat
         /// `nil`: no state is kept.
         let folders: AdapterFolders?
+        /// What was learned of controllers; `nil`: no state is kept.
+        let memory: ControllerMemory?
         let adapters = AdapterBook()
+
+        func listAdapters() throws(TransportError) -> PresentAdapters {
+            try PresentAdapters.list(owners: folders?.owners ?? [:])
+        }
     }
 
     /// The configuration file, with what the command line adds.
@@ -228,16 +233,29 @@ struct Bled: ParsableCommand {
             log.warning("no adapter is there yet; bled takes those that appear")
             return .all
         }
-        log.warning("no adapter is there yet; bled waits for \(first.addressText), and takes others that appear")
-        return .address(first)
+        log.warning("no adapter is there yet; bled waits for \(first.text), and takes others that appear")
+        return .key(first)
     }
 
-    /// The kernel's first adapter. At the start of a machine it may come later.
-    private static func firstAdapter(_ log: Logger) throws(TransportError) -> TransportAddress {
+    /// The kernel's first adapter with LE. At the start of a machine it may come later.
+    private static func firstAdapter(_ process: Process, _ log: Logger) throws(TransportError) -> TransportAddress {
         do throws(TransportError) {
-            return .userChannel(adapter: try AdapterList.first().index)
+            let (all, usable) = (try AdapterList.adapters(), try AdapterList.candidates())
+            // The one that was used before, whatever the numbers are now: the first one may have been of no use.
+            if let known = process.folders?.first, let adapter = try process.listAdapters().adapter(known),
+                adapter.mayHaveLowEnergy
+            {
+                return .userChannel(adapter: adapter.index)
+            }
+            for other in all where !other.mayHaveLowEnergy && other.index < (usable.first?.index ?? .max) {
+                log.notice("\(other.name) has no Bluetooth LE (classic Bluetooth only); bled takes the next adapter")
+            }
+            return .userChannel(adapter: usable.first?.index ?? 0)
         } catch .noAdapter {
             log.warning("no adapter is there yet; bled waits for hci0 (--adapter names another)")
+            return .userChannel(adapter: 0)
+        } catch .noLowEnergyAdapter(let present) {
+            log.warning("\(TransportError.noLowEnergyAdapter(present: present)); bled waits for one")
             return .userChannel(adapter: 0)
         }
     }
@@ -246,9 +264,9 @@ struct Bled: ParsableCommand {
     private func adapters(_ settings: DaemonSettings) throws -> [AdapterChoice] {
         guard adapter.isEmpty else { return adapter }
         return try settings.adapters.map { name in
-            do throws(TransportError) {
+            do throws(AdapterChoice.Unknown) {
                 let choice = try AdapterChoice(name)
-                if case .transport(.daemon) = choice { throw .invalidAddress(name) }
+                if case .transport(.daemon) = choice { throw AdapterChoice.Unknown(text: name) }
                 return choice
             } catch {
                 throw ValidationError("‘adapters’ of ‘\(config ?? "")’: \(error)")
@@ -281,8 +299,8 @@ struct Bled: ParsableCommand {
     ///   - takesAll: whether adapters come in any order.
     ///   - count: how many daemons there are already.
     private func configuration(
-        _ choice: AdapterChoice, _ isOneOfMany: Bool, takesAll: Bool = false, _ count: Int, _ settings: DaemonSettings,
-        _ process: Process
+        _ choice: AdapterChoice, _ isOneOfMany: Bool, takesAll: Bool = false, _ kernel: PresentAdapter?,
+        _ count: Int, _ settings: DaemonSettings, _ process: Process
     ) throws -> Daemon.Configuration {
         let base = socket ?? DaemonClient.defaultSocketPath
         // No one else makes the folder of the usual path.
@@ -290,7 +308,13 @@ struct Bled: ParsableCommand {
         let path = count == 0 ? base : "\(base).\(count + 1)"
         let log = process.output.logger(of: count == 0 ? nil : choice.name)
         let warn: @Sendable (String) -> Void = { log.warning("\($0)") }
-        var engine = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
+        var engine = AdapterConfiguration(makeVirtualTransport: USBTransports.adding(to: VirtualTransports.open))
+        engine.resetDevice = USBTransports.resetting()
+        if case .transport(let address) = choice {
+            engine.controller = USBTransports.device(at: address).map {
+                ControllerIdentity(usbVendor: $0.vendor, usbProduct: $0.product, usbRelease: $0.release)
+            }
+        }
         engine.cryptoProvider = SwiftCryptoProvider()
         if settings.enhancedBearers { engine.enhancedBearers = EnhancedBearerSettings() }
         engine.reportsAddressResolution = settings.addressResolution
@@ -299,13 +323,13 @@ struct Bled: ParsableCommand {
         var journalPath: String?
         let transport = choice.name
         // Asked once: an adapter that comes a moment later must not get the folder of another one.
-        let address = choice.kernelAddress
+        let present = try? process.listAdapters()
+        let key = kernel?.key ?? choice.kernelKey(among: present) { process.folders?.knows($0) ?? false }
         let place = process.folders?.place(
-            of: address?.addressText, transport: transport,
-            present: Set(((try? AdapterList.adapters()) ?? []).map(\.address.addressText)), isOnly: !isOneOfMany)
+            of: key?.text, transport: transport, present: present?.names ?? [], isOnly: !isOneOfMany)
         if let awaited = place?.awaited {
             warn(
-                "\(transport) is not there yet; bled waits for \(awaited.addressText), whose state it has: to use "
+                "\(transport) is not there yet; bled waits for \(awaited.text), whose state it has: to use "
                     + "another adapter, plug that in and restart bled")
         }
         let state = place?.folder
@@ -316,21 +340,29 @@ struct Bled: ParsableCommand {
             journalPath = folder.journalPath(of: "bled")
         }
         var configuration = Daemon.Configuration(
-            transport: try choice.transport, adapter: engine, socketPath: path, users: settings.users.union([geteuid()])
+            transport: choice.transport(among: present), adapter: engine, socketPath: path,
+            users: settings.users.union([geteuid()])
         )
-        configuration.adapterAddress = address ?? place?.awaited
-        configuration.takesFirstAdapter = choice == .all && configuration.adapterAddress == nil
+        configuration.adapterKey = key ?? place?.awaited
+        configuration.listAdapters = { () throws(TransportError) in try process.listAdapters() }
+        configuration.takesFirstAdapter = choice == .all && configuration.adapterKey == nil
         configuration.isNamedByTransport = choice.isTransport && !takesAll
-        configuration.adapterAppeared = { process.folders?.appeared($0.addressText, as: transport) }
+        configuration.adapterAppeared = { process.folders?.appeared($0.text, as: transport) }
+        configuration.adapterIsReady = { process.folders?.isReady(transport) }
+        configuration.adapterIsAt = { process.folders?.note($0, at: $1) }
         // One that is named by its address, or one of several, is that adapter and no other.
         if !isOneOfMany, choice.isTransport {
             configuration.adapterReplaced = { old, new in
-                process.folders?.replace(old.addressText, by: new.addressText, as: transport) ?? true
+                process.folders?.replace(old.text, by: new.text, as: transport) ?? true
             }
+        }
+        configuration.watchDevices = { (loop, came) throws(TransportError) in
+            let arrivals = try USBArrivals(on: loop, report: came)
+            return { arrivals.cancel() }
         }
         configuration.isFirst = count == 0
         // Which of them appears first may be different at each start.
-        if takesAll { configuration.defaultAdapter = process.folders?.first?.addressText }
+        if takesAll { configuration.defaultAdapter = process.folders?.first?.text }
         configuration.journalPath = journalPath
         configuration.appsFolder = apps
         configuration.appsGroup = try cgroup.map { try Daemon.controlGroup($0) }
@@ -348,6 +380,10 @@ struct Bled: ParsableCommand {
         // Other users can open the socket only if some of them are allowed; the daemon then checks who they are.
         configuration.operatorGroup = settings.operatorGroup
         configuration.limits = settings.limits
+        configuration.memory = process.memory
+        configuration.recoveryCommand = settings.recoveryCommand
+        configuration.keepsAwake = settings.keepsAwake
+        configuration.unblocksAfterReset = settings.unblocksAfterReset
         configuration.overflow = settings.overflow
         configuration.logged = { level, line in log.log(level: Logger.Level(level), "\(line)") }
         configuration.isLogged = { log.logLevel <= Logger.Level($0) }

@@ -1,6 +1,6 @@
 import ArgumentParser
+import BLEServiceManager
 import BLETransport
-import Glibc
 
 /// The entry point.
 @main
@@ -21,15 +21,7 @@ enum Program {
             // Help and version are no failures: the parser prints them.
             guard isUsage || Bled.exitCode(for: error) != .success else { Bled.exit(withError: error) }
             let status: Status = isUsage ? .usage : error is TransportError ? .transportNotOpened : .failed
-            let complaint = Bled.message(for: error)
-            let second = complaint.dropFirst().first
-            let isSentence = complaint.first?.isUppercase == true && (second == " " || second?.isLowercase == true)
-            let message =
-                "bled: error: " + (isSentence ? complaint.prefix(1).lowercased() + complaint.dropFirst() : complaint)
-                + (isUsage ? "\n  See ‘bled --help’\n" : "\n")
-            let octets = [UInt8](message.utf8)
-            _ = unsafe write(STDERR_FILENO, octets, octets.count)
-            exit(status.rawValue)
+            Complaint(of: "bled", Bled.message(for: error), isUsage: isUsage).end(status: status.rawValue)
         }
     }
 }

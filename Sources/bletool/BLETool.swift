@@ -32,7 +32,10 @@ struct BLETool: CommandGroupHelp {
                 name: "The daemon", subcommands: [StatusCommand.self, AppCommand.self, AlertsCommand.self]),
             CommandGroup(
                 name: "Controllers",
-                subcommands: [DevCommand.self, InfoCommand.self, PowerCommand.self, CmdCommand.self]),
+                subcommands: [
+                    DevCommand.self, InfoCommand.self, CheckCommand.self, PowerCommand.self, TraitsCommand.self,
+                    CmdCommand.self,
+                ]),
             CommandGroup(
                 name: "Connections",
                 subcommands: [

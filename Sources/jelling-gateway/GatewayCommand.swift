@@ -8,7 +8,7 @@ import Glibc
 struct GatewayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jelling-gateway",
-        abstract: "From Bluetooth LE advertisements to an MQTT broker.",
+        abstract: "From Bluetooth LE devices to an MQTT broker and Home Assistant.",
         discussion: """
             Scans on one or more adapters, decodes what sensors and beacons say, and publishes a JSON document for each \
             device and change:
@@ -19,7 +19,7 @@ struct GatewayCommand: AsyncParsableCommand {
               jelling-gateway --mqtt mqtts://user@broker --mqtt-password-file /etc/jelling-gateway/password
 
             Topics: jelling/NAME/devices/ADDRESS, with the decoded values under "values", and jelling/NAME/status, \
-            "online" or "offline". Without -t, the gateway uses the controller of bled if it listens, otherwise the first \
+            "online" or "offline". A Bluetooth proxy for Home Assistant is in the settings: esphome. Without -t, the gateway uses the controller of bled if it listens, otherwise the first \
             adapter through the HCI user channel. Messages wait on disk while the broker is away. SIGHUP, or a change \
             of the file, loads the configuration again. A password belongs in a file, also in the credential \
             "mqtt-password" of systemd: arguments can be read by other users. The exit status is 0 on success, 1 if the gateway failed, and \
@@ -31,7 +31,7 @@ struct GatewayCommand: AsyncParsableCommand {
         name: [.customShort("t"), .long],
         help: ArgumentHelp(
             """
-            An adapter: user:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim[:FILE], bled[:SOCKET]; may be repeated.
+            An adapter: user:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, usb[:VID:PID|:BUS-PORT], sim[:FILE], bled[:SOCKET]; may be repeated.
             """,
             valueName: "transport"))
     var transport: [String] = []
@@ -68,7 +68,10 @@ struct GatewayCommand: AsyncParsableCommand {
     @Flag(help: "Announce devices to Home Assistant.")
     var homeAssistant = false
 
-    @Option(help: ArgumentHelp("Serve /health and /metrics on a loopback address and port.", valueName: "address:port"))
+    @Option(
+        help: ArgumentHelp(
+            "Serve the live page /live, /api, /events, /health and /metrics on a loopback address and port.",
+            valueName: "address:port"))
     var http: String?
 
     @Option(help: ArgumentHelp("Where the queue and the bonds are kept.", valueName: "dir"))
@@ -82,22 +85,27 @@ struct GatewayCommand: AsyncParsableCommand {
         hidePassword()
         // Not in `validate`, which comes before the complaint about a mistyped --mqtt.
         let isSet = ["MQTT", "CONFIG"].contains { Self.environment("JELLING_GATEWAY_" + $0) != nil }
-        if !print, !check, mqtt == nil, config == nil, !isSet {
+        if !print, !check, mqtt == nil, http == nil, config == nil, !isSet {
             Self.say(
-                "error: nowhere to publish: name a broker with --mqtt mqtt://HOST, or use --print to see the documents")
+                "error: nowhere to publish: name a broker with --mqtt mqtt://HOST, or use --print or --http to see the documents"
+            )
             throw ExitCode(2)
         }
         let source = SettingsSource(arguments: self)
         let requests = check ? nil : ReloadRequests(settings: source.path)
         let (settings, review) = source.readAll()
-        if settings.broker == nil, !print, review.problems.isEmpty {
+        let isUsed =
+            settings.broker != nil || settings.esphome != nil || settings.http != nil || settings.matter != nil
+        if !isUsed, !print, review.problems.isEmpty {
             review.add(
                 SettingsProblem(
-                    file: source.path ?? "settings", message: "no broker; add ‘mqtt’ with ‘url’, or use --print"))
+                    file: source.path ?? "settings",
+                    message: "no broker; add ‘mqtt’ or ‘matter’ with ‘url’, or ‘esphome’ or ‘http’ with ‘listen’, "
+                        + "or use --print"))
         }
         let checks = SettingsCheck(
             settings: settings, stateFolder: GatewayProgram.stateFolder(settings), review: review)
-        if check { checks.checkAll() } else { checks.checkBroker() }
+        if check { checks.checkAll() } else { checks.checkStart() }
         guard review.problems.isEmpty else {
             for line in WrongSettings(problems: review.problems).lines { Self.say("error: \(line)") }
             throw ExitCode(2)

@@ -289,6 +289,7 @@ static const char *name_of(uint32_t failure) {
     case JELLING_FAILURE_CANCELLED: return "interrupted";
     case JELLING_FAILURE_CONTROLLER_LOST: return "transportLost";
     case JELLING_FAILURE_CONTROLLER_UNRESPONSIVE:
+    case JELLING_FAILURE_CONTROLLER_FAULT:
     case JELLING_FAILURE_COMMAND_TIMEOUT: return "controllerSilent";
     case JELLING_FAILURE_CONTROLLER: return "controllerRefused";
     case JELLING_FAILURE_LINK_LOST:

@@ -14,6 +14,16 @@ func fail(_ message: String, status: Int32) -> Never {
     exit(status)
 }
 
+switch CommandLine.arguments.dropFirst().first {
+case "--help", "-h":
+    print(Options.usage)
+    exit(0)
+case "--version":
+    print(Options.version)
+    exit(0)
+default: break
+}
+
 do throws(UsageError) {
     let options = try Options(CommandLine.arguments.dropFirst())
     do throws(TransportError) {
@@ -35,5 +45,5 @@ do throws(UsageError) {
         fail("simulated-controllers: \(error)", status: 3)
     }
 } catch {
-    fail("simulated-controllers: \(error.argument)\n\(Options.usage)", status: 2)
+    fail("simulated-controllers: \(error.message); see ‘simulated-controllers --help’", status: 2)
 }

@@ -50,7 +50,7 @@ struct AdapterFoldersTests {
             #expect(started.first == nil)
             #expect(started.place(of: nil, transport: "all", present: [], isOnly: false).folder == path)
             started.appeared(Self.first, as: "all")
-            #expect(started.first?.addressText == Self.first)
+            #expect(started.first?.text == Self.first)
             // At the next start it has a name of its own.
             #expect(try folders(path, (Self.second, "user:0"), (Self.first, "user:1")).last == "")
         }
@@ -69,17 +69,50 @@ struct AdapterFoldersTests {
         }
     }
 
-    @Test("the only adapter takes the place of one that is not there, and bled says so")
+    @Test("the only adapter takes the place of one that is not there as soon as it works, and bled says so")
     func replaced() throws {
         try withFolder { (path: String) throws in
             #expect(try folders(path, (Self.first, "user:0")) == [""])
             let said = Mutex<[String]>([])
-            let places = try places(path, [(Self.second, "user:0")]) { line in said.withLock { $0.append(line) } }
-            #expect(places.map(\.folder) == [path])
+            let running = try AdapterFolders(path: path) { line in said.withLock { $0.append(line) } }
+            let place = running.place(of: Self.second, transport: "user:0", present: [Self.second], isOnly: true)
+            #expect(place.folder == path)
+            #expect(said.withLock { $0.isEmpty } && running.first?.text == Self.first)
+            for _ in 0..<2 { running.isReady("user:0") }
             let lines = said.withLock { $0 }
             let words = "\(Self.second) takes the place of \(Self.first)"
             #expect(lines.count == 1 && lines[0].hasPrefix(words), "\(lines)")
-            #expect(try AdapterFolders(path: path) { _ in }.first?.addressText == Self.second)
+            #expect(try AdapterFolders(path: path) { _ in }.first?.text == Self.second)
+        }
+    }
+
+    @Test("a name of an adapter that never comes takes over nothing, also if it is another one's at each start")
+    func mistyped() throws {
+        try withFolder { (path: String) throws in
+            #expect(try folders(path, (nil, "sim")) == [""])
+            for typo in ["uart:/dev/typo@115200", "unix:/typo"] {
+                #expect(try folders(path, (nil, typo)) == [""])
+                #expect(try folders(path, (nil, "sim"), (nil, "sim:esp32")) == ["", "/adapters/sim_esp32"])
+            }
+            // What works is another one, and so it is from now on.
+            let running = try AdapterFolders(path: path) { _ in }
+            #expect(running.place(of: nil, transport: "unix:/c", present: [], isOnly: true).folder == path)
+            running.isReady("unix:/other")
+            running.isReady("unix:/c")
+            #expect(try folders(path, (nil, "sim"), (nil, "unix:/c")) == ["/adapters/sim", ""])
+        }
+    }
+
+    @Test("an adapter that is unplugged before it has worked leaves the place of another one to its own replacement")
+    func heirIsReplaced() throws {
+        try withFolder { (path: String) throws in
+            #expect(try folders(path, (Self.first, "user:0")) == [""])
+            let running = try AdapterFolders(path: path) { _ in }
+            _ = running.place(of: Self.second, transport: "user:0", present: [Self.second], isOnly: true)
+            #expect(running.replace(Self.second, by: Self.third, as: "user:0"))
+            #expect(running.first?.text == Self.first)
+            running.isReady("user:0")
+            #expect(running.first?.text == Self.third)
         }
     }
 
@@ -99,7 +132,7 @@ struct AdapterFoldersTests {
     @Test("nobody but the adapter whose state it is gets a folder that was chosen before that adapter is there")
     func awaited() throws {
         try withFolder { (path: String) throws in
-            let addresses = { (places: [AdapterFolders.Place]) in places.map { $0.awaited?.addressText } }
+            let addresses = { (places: [AdapterFolders.Place]) in places.map { $0.awaited?.text } }
             // Nothing is known of those that come: they may be any.
             #expect(try addresses(places(path, [(nil, "user:0"), (nil, "user:1")])) == [nil, nil])
             #expect(try addresses(places(path, [(Self.first, "user:0"), (Self.second, "user:1")])) == [nil, nil])
@@ -113,14 +146,14 @@ struct AdapterFoldersTests {
         try withFolder { (path: String) throws in
             #expect(try folders(path, (Self.first, "user:0")) == [""])
             let place = try places(path, [(nil, "user:3")])[0]
-            #expect(place.folder == path && place.awaited?.addressText == Self.first)
+            #expect(place.folder == path && place.awaited?.text == Self.first)
             // That one is there, and so it is another one.
             let other = try places(path, [(nil, "user:3")], others: [Self.first])[0]
             #expect(other.folder == path + "/adapters/user_3" && other.awaited == nil)
             // Other transports get no address.
             let simulator = try places(path, [(nil, "sim")], others: [Self.first])[0]
             #expect(simulator.folder == path + "/adapters/sim" && simulator.awaited == nil)
-            #expect(try AdapterFolders(path: path) { _ in }.first?.addressText == Self.first)
+            #expect(try AdapterFolders(path: path) { _ in }.first?.text == Self.first)
         }
     }
 

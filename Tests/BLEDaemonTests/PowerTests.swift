@@ -39,4 +39,22 @@ struct PowerTests {
         await (try await stage.open()).close()
         #expect(try await adapter()?.trouble == nil)
     }
+
+    @Test("a controller that is no device of the machine cannot be reset; it is opened anew, and programs go on (A78)")
+    func reset() async throws {
+        let adapter = try await stage.open()
+        let found = Task {
+            for try await discovery in adapter.scan() { return discovery.address }
+            return nil
+        }
+        await #expect(
+            throws: DaemonOperator.Failure.refused(
+                "the device could not be reset: the transport was closed and opened again; behind sim there is no "
+                    + "device")
+        ) {
+            try await DaemonOperator.perform(.resetDevice, at: stage.path)
+        }
+        _ = try await found.value
+        await adapter.close()
+    }
 }

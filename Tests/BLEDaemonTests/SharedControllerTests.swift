@@ -72,8 +72,12 @@ struct SharedControllerTests {
         let stage = try DaemonStage()
         let adapter = try await stage.open()
         await #expect(throws: BLEError.invalidRequest(.notAvailableOnSharedController)) {
-            try await adapter.setSecurity(SecuritySettings())
+            var everybodys = SecuritySettings()
+            everybodys.acceptsPairing = false
+            try await adapter.setSecurity(everybodys)
         }
+        // How it pairs itself.
+        try await adapter.setSecurity(SecuritySettings())
         // For operators.
         try await adapter.unlockPasskey()
         // The controller can be asked, and not be reset under everybody.

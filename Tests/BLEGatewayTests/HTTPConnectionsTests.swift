@@ -56,6 +56,40 @@ import Testing
         #expect(output.contains("Content-Length: 4\r\n") && output.hasSuffix("\r\n\r\n"))
     }
 
+    @Test func `streams without a token make room for those with one`() {
+        let other = Peer(address: [10, 0, 0, 1])
+        for (anonymousPeer, peers) in [
+            (Self.local, [Self.local]), (Self.local, [other]), (other, [Self.local, other]),
+        ] {
+            var limits = HTTPLimits()
+            (limits.streams, limits.streamsOfAddress) = (5, 3)
+            var server = HTTPConnections(limits)
+            func stream(_ peer: Peer, isAuthorised: Bool) -> HTTPConnections.ID? {
+                let id = server.accept(peer, at: at(0))
+                server.received(Self.request, on: id, at: at(0))
+                guard server.takeStreamPlace(id, isAuthorised: isAuthorised) else {
+                    server.failed(id)
+                    return nil
+                }
+                server.beginStream(HTTPAnswer(.ok, contentType: "a/b", octets: []), pulse: [10], on: id, at: at(0))
+                return id
+            }
+            var anonymous = (0..<4).compactMap { _ in stream(anonymousPeer, isAuthorised: false) }
+            let more = Peer(address: [10, 0, 0, 2])
+            anonymous += (0..<4).compactMap { _ in stream(more, isAuthorised: false) }
+            #expect(anonymous.count == 5)
+            for count in 1...3 {
+                let id = stream(peers[count % peers.count], isAuthorised: true)
+                #expect(id.map { server.isStreaming($0) } == true)
+                #expect(server.open.count <= 5)
+            }
+            #expect(stream(anonymousPeer, isAuthorised: false) == nil)
+            // Those with a token do not send each other away.
+            let more2 = (0..<9).compactMap { _ in stream(other, isAuthorised: true) }
+            #expect(server.open.count <= 5 && more2.count <= 3 && more2.allSatisfy { server.isStreaming($0) })
+        }
+    }
+
     @Test func `a client that has ended its side still gets its answer`() {
         var server = HTTPConnections()
         let id = server.accept(Self.local, at: at(0))

@@ -85,6 +85,74 @@ struct ScenarioTests {
         #expect(host.air.isTransportClosed(of: host.controller))
     }
 
+    @Test("a controller is of a real family, with its faults and others")
+    func preset() throws {
+        let host = try open(
+            """
+            {"controller": {"preset": "realtek-8761", "address": "00:11:22:33:44:55/public", "resetDelay": 0.5,
+              "refusesDisconnect": 31, "reportsNoRSSI": true, "unanswered": ["0x2018"],
+              "refused": [{"opcode": "0x2005", "status": 18}], "delayed": [{"opcode": 4105, "delay": 2}],
+              "crashes": [{"opcode": "0x2016", "whileScanning": true, "silence": 0.25, "code": 9}],
+              "creditsOfFirstAnswer": 0, "refusesUnknownMaskBits": 31, "hearsOnlyFor": 60, "hearsAgainAfter": "reset",
+              "greatestReportRate": 9, "failingConnections": 1, "unserved": ["0x2017"], "falselyClaimed": ["0x204B"]}}
+            """)
+        var expected = SimulatedControllerPreset.realtek8761.faults
+        expected.resetDelayMicroseconds = 500_000
+        expected.refusesDisconnect = HCIStatus(rawValue: 31)
+        expected.reportsNoRSSI = true
+        expected.unansweredCommands = [LERand.opcode]
+        expected.refusals = [.init(LESetRandomAddress.opcode, status: .invalidCommandParameters)]
+        expected.answerDelays = [.init(ReadBDADDR.opcode, microseconds: 2_000_000)]
+        expected.crashes = [
+            .init(LEReadRemoteFeatures.opcode, whileScanning: true, silenceMicroseconds: 250_000, code: 9)
+        ]
+        expected.creditsOfFirstAnswer = 0
+        expected.refusesUnknownMaskBits = .afterReset
+        expected.hearsOnlyForMicroseconds = 60_000_000
+        expected.hearsAgainAfter = .reset
+        expected.greatestReportRate = 9
+        expected.failingConnections = 1
+        #expect(host.air.faults(of: host.controller) == expected)
+        host.run(milliseconds: 2000)
+        #expect(host.query(ReadLocalVersionInformation())?.lmpSubversion == 0xD922)
+        #expect(host.perform(LEEncrypt(key: .zero, plaintext: .zero)) == .unknownCommand)
+        let commands = host.query(ReadLocalSupportedCommands())?.commands
+        #expect(commands?.contains(octet: 38, bit: 7) == true)
+        #expect(commands?.contains(LEEncrypt.opcode) == false)
+    }
+
+    @Test("a controller can be without LE")
+    func noLowEnergy() throws {
+        let host = try open(#"{"controller": {"lowEnergy": false}}"#)
+        #expect(host.perform(LERand()) == .unknownCommand)
+    }
+
+    @Test("a fault lasts until its remedy")
+    func until() throws {
+        let host = try open(
+            """
+            {"faults": [{"at": 1, "kind": "hang", "until": "powerCycle"},
+              {"at": 2, "kind": "change", "faults": {"reportsNoRSSI": true}},
+              {"at": 3, "kind": "powerCycle"},
+              {"at": 4, "kind": "change", "until": "reset", "faults": {"hangsAfterReset": true}},
+              {"at": 5, "kind": "forget"}]}
+            """)
+        host.run(milliseconds: 1500)
+        #expect(host.perform(Reset()) == nil)
+        host.run(milliseconds: 1000)
+        #expect(host.perform(Reset()) == nil)
+        host.run(milliseconds: 1000)
+        #expect(host.perform(ReadBDADDR()) == .success)
+        #expect(host.air.faults(of: host.controller).reportsNoRSSI)
+        host.run(milliseconds: 1000)
+        #expect(host.perform(ReadBDADDR()) == nil)
+        host.perform(Reset())
+        host.scan()
+        #expect(host.air.isScanning(host.controller))
+        host.run(milliseconds: 1000)
+        #expect(!host.air.isScanning(host.controller))
+    }
+
     @Test("a device may leave instead of answering any request", arguments: 1...3)
     func leavesAtRequest(number: Int) throws {
         let host = try open(
@@ -116,6 +184,13 @@ struct ScenarioTests {
             ("{\"faults\":[{\"kind\":\"unanswered\"}]}", "faults[0].opcode", "0x200C"),
             ("{\n\"seed\":1,\n\"seed\":2}", "line 3", "twice"), ("{\"seed\":1} x", "line 1", "unexpected text"),
             ("{\"controller\":{\"version\":\"3\"}}", "controller.version", "4.0, 4.2 and 5.4"),
+            ("{\"controller\":{\"preset\":\"x\"}}", "controller.preset", "csr-clone, realtek-8761"),
+            ("{\"controller\":{\"preset\":\"esp32\",\"version\":\"4.0\"}}", "controller.version", "its own version"),
+            ("{\"controller\":{\"hangs\":1}}", "controller.hangs", "true or false"),
+            ("{\"controller\":{\"unanswered\":[\"x\"]}}", "controller.unanswered", "0x200C"),
+            ("{\"faults\":[{\"kind\":\"hang\",\"until\":\"x\"}]}", "faults[0].until", "powerCycle"),
+            ("{\"faults\":[{\"kind\":\"forget\",\"until\":\"reset\"}]}", "faults[0].until", "no end"),
+            ("{\"faults\":[{\"kind\":\"change\",\"faults\":{\"x\":1}}]}", "faults[0].faults.x", "known keys"),
         ])
     func wrong(json: String, place: String, message: String) {
         do throws(SimulatedScenario.Problem) {

@@ -9,7 +9,8 @@ struct ErrorTextTests {
     private static let handle = AttributeHandle(rawValue: 3)
 
     private static let transports: [TransportError] = [
-        .invalidAddress("x"), .notOffered(.userChannel(adapter: 0)), .noBluetoothInKernel,
+        .invalidAddress("x"), .unknownPreset("x", nearest: "y", known: ["y"]),
+        .invalidAddress("tcp:x:0", reason: "r"), .notOffered(.userChannel(adapter: 0)), .noBluetoothInKernel,
         .noSuchAdapter(index: 7, present: []), .noSuchAdapter(index: 7, present: ["hci0"]), .noAdapter,
         .permissionDenied(.userChannel(adapter: 0), capability: .netAdmin, program: "/p"),
         .adapterUp(index: 0, daemon: nil),
@@ -22,7 +23,7 @@ struct ErrorTextTests {
         .serialPortBusy("/p", holders: []), .serialPortBusy("/p", holders: [HoldingProcess(identifier: 1, name: "x")]),
         .unsupportedBaud("/p", requested: 5, nearest: 50), .unusableFile("f", reason: "it is empty"),
         .noDaemon(path: "/s"), .untrustedDaemon(path: "/s", user: 5), .daemonEnded(reason: "it stops"), .closedByPeer,
-        .framingLost(packetType: 9),
+        .framingLost(packetType: 9), .noResetAnswer(byteCount: 12), .noThreeWirePeer,
         .sendQueueFull(byteCount: 5), .system(call: "read", code: 5),
     ]
     private static let securities: [SecurityFailure] = [

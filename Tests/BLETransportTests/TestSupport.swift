@@ -21,6 +21,8 @@ final class Counter: Sendable {
 actor TransportUser {
     enum Event: Equatable {
         case packet([UInt8])
+        case prepared
+        case lost
         case closed(TransportError?)
     }
 
@@ -41,6 +43,8 @@ actor TransportUser {
 
     func start(_ opened: sending any HCITransport, closingAfter packetCount: Int = .max) throws {
         transport = opened
+        opened.prepared = { [continuation] in continuation.yield(.prepared) }
+        opened.packetsLost = { [continuation] in continuation.yield(.lost) }
         packetsUntilClose = packetCount
         try call { transport in
             try transport.start(
@@ -88,6 +92,8 @@ actor TransportUser {
         for await event in events {
             seen.append(event)
             if seen.count == count { break }
+            // Nothing follows: a test that waits for more would never end.
+            if case .closed = event { break }
         }
         return seen
     }

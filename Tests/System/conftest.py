@@ -14,15 +14,21 @@ except ImportError as error:
 
 from jelling import options   # noqa: E402
 from jelling.bench import Bench   # noqa: E402
-from jelling.lab import KINDS, SPECIAL_KINDS, Lab   # noqa: E402
+from jelling.lab import KINDS, PRESETS, SPECIAL_KINDS, Lab   # noqa: E402
+
+# The guests `presets` and `figures` take minutes of a processor.
+DEFAULT_GUESTS = ('legacy', 'extended', 'adapters', 'controllers', 'uart', 'usb', 'bluez')
 
 
 def pytest_addoption(parser):
     group = parser.getgroup('jelling')
     group.addoption('--kind', action='append', choices=list(KINDS), help='a kind of controller, for interop; several are possible')
     group.addoption('--through-bled', action='store_true', help='interop: a daemon between the tool and its controller, where it can be')
+    group.addoption('--presets', action='store_true', help='interop: in place of the simulator, each family of controllers that it plays')
     group.addoption('--cases', help='only the tests of these names, with commas between them')
-    group.addoption('--guest', action='append', help='a kind of guest, for kernel; by default legacy, extended and adapters')
+    group.addoption('--guest', action='append', help='a kind of guest, for kernel; by default ' + ', '.join(DEFAULT_GUESTS)
+                    + '; also presets, figures, daemon and systemd')
+    group.addoption('--slow-images', action='store_true', help='image: on each machine also what takes long')
     group.addoption('--kills', type=int, default=0, help='how often to kill at random moments; by default as often as fits into the time')
     group.addoption('--messages', type=int, default=0, help='how many mutated messages to send to bled')
     group.addoption('--seed', type=int, default=1, help='of the tests with chance in them')
@@ -61,7 +67,8 @@ def settings(node, name='lab'):
 def pytest_generate_tests(metafunc):
     if 'lab' in metafunc.fixturenames:
         ordinary = [kind for kind in KINDS if kind not in SPECIAL_KINDS]
-        metafunc.parametrize('kind', settings(metafunc.definition).get('kinds', ordinary))
+        kinds = settings(metafunc.definition).get('kinds', ordinary)
+        metafunc.parametrize('kind', list(PRESETS) if metafunc.config.option.presets and 'simulator' in kinds else kinds)
     if 'bench' in metafunc.fixturenames and metafunc.definition.get_closest_marker('through_bled'):
         metafunc.parametrize('through_bled', [pytest.param(False, id='direct'), pytest.param(True, id='through_bled')])
 
@@ -85,14 +92,16 @@ def is_chosen(item):
         return False
     parameters = item.callspec.params if hasattr(item, 'callspec') else {}
     if 'guests' in parameters:
-        return parameters['guests'] in (option.guest or ('legacy', 'extended', 'adapters'))
+        return parameters['guests'] in (option.guest or DEFAULT_GUESTS)
     if 'lab' not in item.fixturenames:
         return True
     kind, wish = parameters['kind'], settings(item)
-    if kind not in wish.get('kinds', KINDS) or kind not in (option.kind or KINDS):
+    if option.presets != (kind in PRESETS):
+        return False
+    if kind not in PRESETS and kind not in wish.get('kinds', KINDS) or kind not in (option.kind or KINDS):
         return False
     shared = wish.get('through_bled', False)
-    return (shared in (True, 'only') or kind in (shared or ())) if option.through_bled else shared != 'only'
+    return (shared in (True, 'only') or kind in (shared or ()) or kind in PRESETS and 'simulator' in (shared or ())) if option.through_bled else shared != 'only'
 
 
 def pytest_collection_modifyitems(config, items):

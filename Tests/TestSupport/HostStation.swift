@@ -20,20 +20,33 @@ public final class HostStation: Station {
     public var change: ([UInt8]) -> [UInt8]? = { $0 }
     /// What becomes of an H4 packet that the station's controller sends.
     public var changeReceived: ([UInt8]) -> [UInt8] = { $0 }
+    /// Whether the transport is opened again when the engine asks for it.
+    public var reopensTransport = true
     /// Sees every input before the engine does.
     public var watch: (HostInput) -> Void = { _ in }
 
     /// Puts a station into a world. Its transport is opened by `start()`.
-    /// - Parameter controller: one without a public address gets the next of the world's own.
+    /// - Parameters:
+    ///   - controller: one without a public address gets the next of the world's own.
+    ///   - faults: what is wrong with the controller from the start.
     public init(
         _ world: World = World(), configuration: HostConfiguration = HostConfiguration(),
-        controller: SimulatedControllerConfiguration = SimulatedControllerConfiguration()
+        controller: SimulatedControllerConfiguration = SimulatedControllerConfiguration(),
+        faults: SimulatedControllerFaults = SimulatedControllerFaults()
     ) {
         self.world = world
-        self.controller = world.air.addController(controller)
+        self.controller = world.air.addController(controller, faults: faults)
         address = controller.publicAddress ?? World.address(world.stations.count)
         host = Host(configuration: configuration)
         world.add(self)
+    }
+
+    /// Puts a station with a controller of a real family into a world.
+    public convenience init(
+        _ world: World, _ preset: SimulatedControllerPreset, configuration: HostConfiguration = HostConfiguration()
+    ) {
+        self.init(
+            world, configuration: configuration, controller: preset.configuration(), faults: preset.faults)
     }
 
     public var air: SimulatedAir { world.air }
@@ -154,6 +167,12 @@ public final class HostStation: Station {
         while let event = host.nextEvent() {
             isBusy = true
             events.append(event)
+            if reopensTransport, case .reopenTransport(let resetsDevice) = event {
+                take(.transportClosed, at: now)
+                if resetsDevice { air.powerCycle(controller) }
+                air.reopenTransport(of: controller)
+                take(.transportOpened, at: now)
+            }
             if let command = react(event) { take(.command(command, .local), at: now) }
         }
         return isBusy

@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 import Testing
 
 @testable import bletool
@@ -40,13 +41,13 @@ struct ArgumentTypesTests {
     @Test("a target is UUID, SERVICE/UUID or 0xHANDLE")
     func targets() {
         let rate = BluetoothUUID(UInt16(0x2A37))
-        #expect(TargetArgument(argument: "2A37") == .uuid(rate, service: nil))
-        #expect(TargetArgument(argument: "180d/2a37") == .uuid(rate, service: BluetoothUUID(UInt16(0x180D))))
-        #expect(TargetArgument(argument: "00002a37-0000-1000-8000-00805f9b34fb") == .uuid(rate, service: nil))
-        #expect(TargetArgument(argument: "0x0021") == .handle(AttributeHandle(rawValue: 0x21)))
-        #expect(TargetArgument(argument: "0X1") == .handle(AttributeHandle(rawValue: 1)))
+        #expect(AttributeTarget(argument: "2A37") == .uuid(rate, service: nil))
+        #expect(AttributeTarget(argument: "180d/2a37") == .uuid(rate, service: BluetoothUUID(UInt16(0x180D))))
+        #expect(AttributeTarget(argument: "00002a37-0000-1000-8000-00805f9b34fb") == .uuid(rate, service: nil))
+        #expect(AttributeTarget(argument: "0x0021") == .handle(AttributeHandle(rawValue: 0x21)))
+        #expect(AttributeTarget(argument: "0X1") == .handle(AttributeHandle(rawValue: 1)))
         for wrong in ["", "0x", "0x0000", "0x10000", "0x-1", "2A3", "2A37/", "/2A37", "1/2/3", "Peer"] {
-            #expect(TargetArgument(argument: wrong) == nil, "\(wrong)")
+            #expect(AttributeTarget(argument: wrong) == nil, "\(wrong)")
         }
     }
 

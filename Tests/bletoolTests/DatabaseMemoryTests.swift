@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 import Testing
 
 @testable import bletool

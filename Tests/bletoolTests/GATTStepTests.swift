@@ -1,12 +1,13 @@
 import BLE
+import BLEScripts
 import Testing
 
 @testable import bletool
 
 @Suite("Steps over a connection")
 struct GATTStepTests {
-    private static let handle = TargetArgument.handle(AttributeHandle(rawValue: 3))
-    private static let type = TargetArgument.uuid(BluetoothUUID(UInt16(0x2A19)), service: nil)
+    private static let handle = AttributeTarget.handle(AttributeHandle(rawValue: 3))
+    private static let type = AttributeTarget.uuid(BluetoothUUID(UInt16(0x2A19)), service: nil)
 
     @Test("what names a handle is not repeated when the device has changed its services: it may be another attribute's")
     func handles() {

@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 import BLESecurity
 import BLEText
 import Foundation

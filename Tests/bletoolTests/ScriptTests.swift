@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 import Testing
 
 @testable import bletool
@@ -47,15 +48,14 @@ struct ScriptTests {
             "write 2A39 " + String(repeating: "00", count: 513),
         ])
     func mistakes(_ line: String) {
-        do {
+        do throws(ScriptProblem) {
             _ = try GATTScript("read 2A37\n" + line)
             Issue.record("parsed")
-        } catch let failure as Failure {
-            #expect(failure.line == 2)
-            #expect(failure.status == .usage)
-            #expect(failure.message.hasPrefix("line 2: "))
         } catch {
-            Issue.record("\(error)")
+            #expect(error.line == 2)
+            #expect(error.description.hasPrefix("line 2: "))
+            let failure = Failure(error)
+            #expect(failure.line == 2 && failure.message == error.description)
         }
     }
 
@@ -71,7 +71,7 @@ struct ScriptTests {
             try GATTScript.steps(["subscribe", "2A37", "2A19", "--count", "1"]) == [
                 heart, level, .wait(count: 1, duration: nil),
             ])
-        #expect(throws: Failure.self) { try GATTScript("subscribe 2A37 --count many") }
+        #expect(throws: ScriptProblem.self) { try GATTScript("subscribe 2A37 --count many") }
     }
 
     @Test("a value of 512 bytes can be written, and a wait that ends by itself needs no subscription")

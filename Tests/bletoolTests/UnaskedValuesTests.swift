@@ -1,3 +1,4 @@
+import BLEScripts
 import Foundation
 import Testing
 

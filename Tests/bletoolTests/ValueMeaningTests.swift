@@ -1,5 +1,6 @@
 import BLE
 import BLEJSON
+import BLEScripts
 import Testing
 
 @testable import bletool
@@ -57,15 +58,15 @@ struct ValueMeaningTests {
     @Test("targets have names, with the service or without")
     func names() {
         let level = BluetoothUUID(UInt16(0x2A19))
-        #expect(TargetArgument(argument: "battery level") == .uuid(level, service: nil))
+        #expect(AttributeTarget(argument: "battery level") == .uuid(level, service: nil))
         #expect(
-            TargetArgument(argument: "Battery/Battery Level") == .uuid(level, service: BluetoothUUID(UInt16(0x180F))))
-        #expect(TargetArgument(argument: "Current Time") == .uuid(BluetoothUUID(UInt16(0x2A2B)), service: nil))
+            AttributeTarget(argument: "Battery/Battery Level") == .uuid(level, service: BluetoothUUID(UInt16(0x180F))))
+        #expect(AttributeTarget(argument: "Current Time") == .uuid(BluetoothUUID(UInt16(0x2A2B)), service: nil))
         #expect(BluetoothUUID(argument: "Heart Rate") == BluetoothUUID(UInt16(0x180D)))
         #expect(BluetoothUUID(argument: "Nothing Rate") == nil)
-        #expect(TargetArgument.mistake(in: "Batery Level").hasSuffix("; did you mean ‘Battery Level’?"))
-        #expect(TargetArgument.mistake(in: "180F/batery level").hasSuffix("; did you mean ‘Battery Level’?"))
-        #expect(TargetArgument.mistake(in: "something else entirely").hasSuffix("or 0xHANDLE"))
+        #expect(AttributeTarget.mistake(in: "Batery Level").hasSuffix("; did you mean ‘Battery Level’?"))
+        #expect(AttributeTarget.mistake(in: "180F/batery level").hasSuffix("; did you mean ‘Battery Level’?"))
+        #expect(AttributeTarget.mistake(in: "something else entirely").hasSuffix("or 0xHANDLE"))
     }
 
     @Test("several targets are read over one connection, each with its name")

@@ -15,7 +15,7 @@ int main(void) {
     SIZE(jelling_pairing_options, reserved)
     SIZE(jelling_security_settings, identity_resolving_key)
     SIZE(jelling_parameter_policy, reserved)
-    SIZE(jelling_config, parameter_policy)
+    SIZE(jelling_config, experience)
     SIZE(jelling_scan_request, accept_count)
     SIZE(jelling_pace, idle)
     SIZE(jelling_connect_request, parameter_policy)
@@ -50,9 +50,9 @@ int main(void) {
     SIZE(jelling_subrate, supervision_timeout)
     SIZE(jelling_transmit_power, reserved)
     SIZE(jelling_completion, hci)
-    SIZE(jelling_controller, reserved)
+    SIZE(jelling_controller, traits)
     SIZE(jelling_discovery, reserved2)
     SIZE(jelling_event, completed)
-    SIZE(jelling_counters, dropped_early_notifications)
+    SIZE(jelling_counters, data_buffer_overflows)
     return 0;
 }

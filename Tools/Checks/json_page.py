@@ -13,15 +13,18 @@ def fits(value, types):
 
 
 class Page:
-    """`events`: {event: {key: (types, is optional)}}; `codes` of errors; `in_c`: events that only ble-gw prints."""
+    """`events`: {event: {key: (types, is optional)}}; `words`: {event: words of its section that may be keys of objects in its lines};
+    `codes` of errors; `in_c`: events that only ble-gw prints."""
 
     def __init__(self, path=os.path.join(ROOT, 'Documentation', 'JSON.md')):
-        self.events, self.codes, self.in_c = {}, set(), set()
-        event, section = None, ''
+        self.events, self.words, self.codes, self.in_c = {}, {}, set(), set()
+        event, title, section = None, '', ''
         with open(path, encoding='utf-8') as lines:
             for line in lines:
+                if event is not None and not line.startswith('#'):
+                    self.words.setdefault(title, set()).update(re.findall(r'`(\w+)`', line))
                 if m := re.match(r'### (\w+)$', line):
-                    event = self.events.setdefault(m[1], {})
+                    title, event = m[1], self.events.setdefault(m[1], {})
                     if section == 'ble-gw':
                         self.in_c.add(m[1])
                 elif line.startswith('#'):
@@ -32,6 +35,15 @@ class Page:
                     event[m[1]] = ([TYPES[t] for t in types], text.endswith('optional'))
                 elif line.startswith('| `') and (m := re.match(r'\| ((?:`\w+`(?:, )?)+) \| [^|]+\|$', line)):
                     self.codes |= set(re.findall(r'`(\w+)`', m[1]))
+
+    def unknown(self, event, value):
+        """The keys of the objects in a value that the event's section does not name. The names of counters are no keys of the page."""
+        if isinstance(value, list):
+            return set().union(*(self.unknown(event, entry) for entry in value))
+        if not isinstance(value, dict):
+            return set()
+        return {key for key in value if key not in self.words[event]}.union(
+            *(self.unknown(event, entry) for key, entry in value.items() if key != 'counters'))
 
     def look(self, line):
         """(the event or None, the code of an error or None, what is wrong or '')"""

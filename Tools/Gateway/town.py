@@ -14,7 +14,7 @@ class Post(Radio):
     """The controller of one gateway: it reports what the town gives it."""
 
     def __init__(self):
-        self.scanning, self.writer = False, None
+        self.scanning, self.writer, self.args = False, None, argparse.Namespace(stdin=False)
 
     async def send(self, writer):
         self.writer = writer

@@ -373,8 +373,9 @@ public actor Adapter {
             deliver(.dataLengthChanged(link, length))
         case .failed(let failure):
             fail(with: BLEError(failure))
-        case .reopenTransport:
-            runner.reopenTransport()
+        case .controllerLearned(let experience): configuration.onExperience?(experience)
+        case .reopenTransport(let resetsDevice):
+            runner.reopenTransport(resetsDevice: resetsDevice)
         case .pairing(let link, let event):
             handle(event, on: link)
             deliver(.pairing(link, event))
@@ -443,6 +444,9 @@ public actor Adapter {
         for waiter in closeWaiters { waiter.resume() }
         closeWaiters.removeAll()
     }
+
+    /// Why the adapter ended; `nil` while it works.
+    package var end: BLEError? { ending }
 
     /// The adapter has failed: every pending operation ends with this error, unless it has ended already.
     private func fail(with error: BLEError) {

@@ -50,11 +50,21 @@ public struct AdapterConfiguration: Sendable {
     public var tap: (any PacketObserver)?
     /// Observes every input of the engine, so that the run can be replayed.
     public var recorder: (any HostInputObserver)?
+    /// The controller's identity on USB, where it is known: what is expected of the controller depends on it.
+    public var controller: ControllerIdentity?
+    /// What was learned about this controller earlier (`HostEvent.controllerLearned`).
+    public var experience = ControllerExperience()
+    /// Called when the engine learns something about the controller: store it for the next time.
+    public var onExperience: (@Sendable (ControllerExperience) -> Void)?
+    /// Resets the device behind a transport on its bus, or switches its power off and on. Called while the transport is
+    /// closed, when neither a reset nor reopening it has brought the controller back; it may block for some seconds.
+    public var resetDevice: (@Sendable (TransportAddress) -> Void)?
     /// Observe what the adapter does; the modules `BLELogging` and `BLEMetrics` add theirs here.
     public var observers: [any AdapterObserver] = []
     /// How long the controller may take to become ready.
     public var startupTimeout: Duration
-    /// Opens the virtual transports, `sim` and `replay`; without it they are not available.
+    /// Opens the transports whose code is in modules of their own: `sim`, `replay` and `usb`; without it they are not
+    /// available.
     public var makeVirtualTransport: VirtualTransportMaker?
     /// Connects to a daemon that shares its controller; without it, `bled` is not available as a transport.
     @_spi(HostRunner) public var makeDaemonRunner:
@@ -63,7 +73,7 @@ public struct AdapterConfiguration: Sendable {
     /// The event loop to run on, which has been started and outlives the adapter; `nil` creates one.
     @_spi(HostRunner) public var loop: EventLoop?
 
-    /// Creates a transport for an address that is not a device.
+    /// Creates a transport for an address that neither the kernel nor a stream leads to.
     public typealias VirtualTransportMaker =
         @Sendable (TransportAddress) throws(TransportError) -> sending any HCITransport
 
@@ -109,6 +119,8 @@ public struct AdapterConfiguration: Sendable {
         configuration.enhancedBearers = enhancedBearers
         configuration.reportsAddressResolution = reportsAddressResolution
         configuration.keepsSharedAdvertisement = keepsSharedAdvertisement
+        configuration.controller = controller
+        configuration.experience = experience
         return configuration
     }
 }

@@ -25,7 +25,8 @@ public protocol EngineRunner: AnyObject {
     /// Releases the resources of the loop, after the end.
     func shutDown()
     /// Answers `HostEvent.reopenTransport`.
-    func reopenTransport()
+    /// - Parameter resetsDevice: whether the device should be reset on its bus before.
+    func reopenTransport(resetsDevice: Bool)
     /// Submits a command to the engine; call `settle` afterwards.
     func submit(_ command: HostCommand, from client: ClientID) -> OperationID
     /// The engine's next event; `nil` if there is none.

@@ -76,6 +76,10 @@ public final class HostRunner {
         set { host.joinsDiscoveries = newValue }
     }
 
+    /// Whether the owner handles the events of an input before the packets that answer it are sent. An indication then
+    /// is on its way to a client in another process before its confirmation is to the peer, which may go by it.
+    public var handlesEventsFirst = false
+
     // MARK: Bonds
 
     /// The bonded devices, one entry for each identity.
@@ -103,6 +107,7 @@ public final class HostRunner {
 
     private func openTransport() throws(TransportError) {
         let opened = try configuration.open(address)
+        recognizeController()
         if deadline == nil {
             deadline = loop.makeDeadline { [unowned self] in
                 input(.advance) { $0.advance(to: $1) }
@@ -110,11 +115,47 @@ public final class HostRunner {
         }
         transportGeneration += 1
         let generation = transportGeneration
+        opened.prepared = { [unowned self] in
+            guard generation == transportGeneration, transport != nil else { return }
+            input(.transportOpened) { $0.transportOpened(at: $1) }
+        }
+        opened.packetsLost = { [unowned self] in
+            guard generation == transportGeneration else { return }
+            input(.packetsLost) { $0.packetsLost(at: $1) }
+        }
         try opened.start(
             on: loop, receive: { packet in self.receive(packet) },
             closed: { error in self.transportClosed(error, generation: generation) })
         transport = opened
-        input(.transportOpened) { $0.transportOpened(at: $1) }
+        if !opened.isPreparing { input(.transportOpened) { $0.transportOpened(at: $1) } }
+    }
+
+    /// What is known of a controller before it is opened.
+    public struct Recognition {
+        /// Distinguishes it from others.
+        public var name: String
+        /// How it names itself on USB.
+        public var identity: ControllerIdentity?
+        /// What was learned about it.
+        public var experience: ControllerExperience
+
+        public init(name: String, identity: ControllerIdentity?, experience: ControllerExperience) {
+            (self.name, self.identity, self.experience) = (name, identity, experience)
+        }
+    }
+
+    /// Says what is known of the controller at an address, where one may be replaced by another; `nil`: the configuration
+    /// has it.
+    public var recognize: ((TransportAddress) -> Recognition)?
+    /// The controller of which the engine has what is known; set it to `nil` so that it is asked again.
+    public var recognized: String?
+
+    /// The engine keeps what it has learned of the same controller.
+    private func recognizeController() {
+        guard let recognition = recognize?(address), recognition.name != recognized else { return }
+        recognized = recognition.name
+        let (identity, experience) = (recognition.identity, recognition.experience)
+        input(.expectController(identity, experience)) { host, _ in host.expectController(identity, experience) }
     }
 
     /// Closes the transport at once; `ended` follows. To leave the controller in order, submit `HostCommand.stop`
@@ -124,9 +165,7 @@ public final class HostRunner {
             transport?.close()
             return
         }
-        isReopening = false
-        pendingEnd = TransportEnd(error: nil)
-        settle()
+        endSuspension(nil)
     }
 
     /// Releases the timer of the loop and the owner, after the end.
@@ -137,22 +176,49 @@ public final class HostRunner {
     }
 
     /// Closes the transport and opens it again, as `HostEvent.reopenTransport` asks for.
-    public func reopenTransport() {
-        let old = transport
-        transport = nil
-        input(.transportClosed) { $0.transportClosed(at: $1) }
-        old?.close()
-        isReopening = true
+    /// - Parameter resetsDevice: whether `AdapterConfiguration.resetDevice` is called in between.
+    public func reopenTransport(resetsDevice: Bool = false) {
+        suspendTransport()
         loop.runLater {
             // It may have been closed meanwhile.
             guard self.isReopening else { return }
-            self.isReopening = false
-            do throws(TransportError) { try self.openTransport() } catch {
-                self.pendingEnd = TransportEnd(error: error)
-                self.settle()
-            }
+            if resetsDevice { self.configuration.resetDevice?(self.address) }
+            do throws(TransportError) { try self.resumeTransport() } catch { self.endSuspension(error) }
         }
     }
+
+    /// Closes the transport until `resumeTransport` opens it again, such as after the device has been reset, without a
+    /// call of `ended`. `close` or `endSuspension` ends it for good.
+    public func suspendTransport() {
+        let old = transport
+        transport = nil
+        if old != nil { input(.expectReset) { $0.expectReset(at: $1) } }
+        input(.transportClosed) { $0.transportClosed(at: $1) }
+        old?.close()
+        isReopening = true
+    }
+
+    /// Opens the transport after `suspendTransport`, at the address that `address` has now.
+    /// - Throws: the error of the transport; you can try again.
+    public func resumeTransport() throws(TransportError) {
+        guard isReopening else { return }
+        isReopening = false
+        do throws(TransportError) { try openTransport() } catch {
+            isReopening = true
+            throw error
+        }
+    }
+
+    /// The transport cannot be opened after `suspendTransport`: `ended` follows.
+    public func endSuspension(_ error: TransportError?) {
+        guard isReopening else { return }
+        isReopening = false
+        pendingEnd = TransportEnd(error: error)
+        settle()
+    }
+
+    /// Whether the transport waits for `resumeTransport`.
+    public var isSuspended: Bool { isReopening }
 
     private func transportClosed(_ error: TransportError?, generation: Int) {
         guard transport != nil, generation == transportGeneration else { return }
@@ -201,6 +267,7 @@ public final class HostRunner {
     public func settle() {
         guard !isSettling else { return }
         isSettling = true
+        if handlesEventsFirst { while handlers?.step() ?? false {} }
         flush()
         while handlers?.step() ?? false { flush() }
         isSettling = false

@@ -49,7 +49,8 @@ extension BLEError {
     public var code: Code {
         switch self {
         case .transport: .transport
-        case .startupTimeout, .controllerLost, .controllerUnresponsive, .commandTimeout, .procedureTimeout:
+        case .startupTimeout, .controllerLost, .controllerUnresponsive, .controllerFault, .commandTimeout,
+            .procedureTimeout:
             .controllerFailed
         case .closed: .closed
         case .controllerRefused: .controllerRefused

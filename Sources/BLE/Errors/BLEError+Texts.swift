@@ -13,6 +13,7 @@ extension BLEError: CustomStringConvertible {
         case .controllerLost: "the controller was lost while the operation ran"
         case .controllerUnresponsive:
             "the controller does not respond, even after a reset"
+        case .controllerFault(let fault): fault.cause
         case .controllerRefused where needsResponseTrains:
             "the controller does not know periodic advertising with responses (Core 5.4)"
         case .controllerRefused(let status, let opcode):
@@ -63,7 +64,9 @@ extension BLEError: CustomStringConvertible {
         switch self {
         case .transport(let error): error.remedy
         case .startupTimeout: "check that a controller answers HCI commands there"
+        case .controllerLost: "check its plug and its power, see ‘dmesg’, and try again when it is back"
         case .controllerUnresponsive: "unplug it or switch it off and on"
+        case .controllerFault(let fault): fault.remedy
         case .controllerRefused where needsResponseTrains:
             "use a train without subevents, or a controller whose features name it (‘bletool info’)"
         case .bondStore(let error): error.remedy

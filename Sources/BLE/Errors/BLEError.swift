@@ -20,6 +20,8 @@ public enum BLEError: Error, Equatable, Sendable {
     case controllerLost
     /// The controller responds neither to resets nor to reopening the transport.
     case controllerUnresponsive
+    /// The controller cannot be used, for this reason.
+    case controllerFault(ControllerFault)
     /// The controller refused a command.
     case controllerRefused(HCIStatus, HCIOpcode)
     /// The controller did not answer the command in time.
@@ -108,6 +110,7 @@ extension BLEError {
             case .cancelled: .cancelled
             case .controllerLost: .controllerLost
             case .controllerUnresponsive: .controllerUnresponsive
+            case .controllerFault(let fault): .controllerFault(fault)
             case .controller(let status, let opcode): .controllerRefused(status, opcode)
             case .commandTimeout(let opcode): .commandTimeout(opcode)
             case .linkLost(let reason): .linkLost(reason)

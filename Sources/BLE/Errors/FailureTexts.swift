@@ -109,6 +109,40 @@ extension DisconnectionReason: CustomStringConvertible {
 }
 
 /// `0x` and upper-case digits.
+extension ControllerFault {
+    /// What is wrong.
+    var cause: String {
+        switch self {
+        case .unanswered(let opcode):
+            "the controller does not answer command \(hexadecimal(opcode.rawValue, digits: 4)), also after every recovery"
+        case .refused(let status, let opcode):
+            "the controller refuses command \(hexadecimal(opcode.rawValue, digits: 4)), without which it cannot be used: "
+                + status.text
+        case .noReports: "the controller reports nothing any more, also after every recovery"
+        case .noLowEnergy: "this adapter has no Bluetooth LE"
+        case .reportsItself: "the controller reports itself as the sender of every advertisement"
+        case .stalledLinks: "the controller acknowledges no data on any link, also after every recovery"
+        case .connectsToNobody: "the controller connects to no device any more, also after every recovery"
+        case .forgetsState: "the controller forgets what it was told, again and again"
+        case .hardwareError(let code):
+            "the controller reports hardware error \(hexadecimal(code, digits: 2)) again and again"
+        case .packetsLost: "packets of the controller get lost on the line again and again"
+        }
+    }
+
+    /// What to do about it.
+    var remedy: String {
+        switch self {
+        case .noLowEnergy: "use another adapter"
+        case .reportsItself: "it is a faulty clone: use another adapter"
+        case .refused: "use another adapter, or other firmware"
+        case .packetsLost: "check the baud rate, the flow control and the wires, or use H5 (‘,h5’)"
+        case .unanswered, .noReports, .stalledLinks, .connectsToNobody, .forgetsState, .hardwareError:
+            "unplug it or switch it off and on"
+        }
+    }
+}
+
 package func hexadecimal(_ value: some UnsignedInteger, digits: Int) -> String {
     let text = String(value, radix: 16, uppercase: true)
     return "0x" + String(repeating: "0", count: max(0, digits - text.count)) + text

@@ -279,7 +279,7 @@ struct CentralManager {
     ) {
         guard case .connecting(token, _)? = peripherals[identifier]?.state else { return }
         switch failure {
-        case .controllerLost, .controllerUnresponsive, .cancelled, .invalidRequest(.stopped):
+        case .controllerLost, .controllerUnresponsive, .controllerFault, .cancelled, .invalidRequest(.stopped):
             // The attempt continues: it is submitted again when the controller is back (SPEC 5.5 rule 6).
             peripherals[identifier]?.wait()
         case .connectionFailed(let status) where status == .connectionFailedToBeEstablished:

@@ -36,7 +36,8 @@ extension HostFailure {
         case .connectionFailed(let status), .controller(let status, _): .coreBluetooth(status.coreBluetoothError)
         case .limitReached: .coreBluetooth(.connectionLimitReached)
         case .security(let failure): failure.clientError
-        case .cancelled, .controllerLost, .controllerUnresponsive, .commandTimeout, .linkLost, .notConnected, .gatt,
+        case .cancelled, .controllerLost, .controllerUnresponsive, .controllerFault, .commandTimeout, .linkLost,
+            .notConnected, .gatt,
             .channel, .publishing, .invalidRequest, .procedureTimeout, .rejectedByPeer:
             .coreBluetooth(.connectionFailed)
         }
@@ -58,9 +59,8 @@ extension HostFailure {
         case .channel(let failure): failure.clientError
         case .security(let failure), .gatt(.security(let failure)): failure.clientError
         case .gatt(.invalidResponse), .gatt(.invalidParameters), .gatt(.reliableWriteMismatch),
-            .gatt(.discoveryTooLong),
-            .gatt(.notSubscribed), .controllerLost, .controllerUnresponsive, .controller, .commandTimeout,
-            .connectionFailed, .invalidRequest, .procedureTimeout, .rejectedByPeer:
+            .gatt(.discoveryTooLong), .gatt(.notSubscribed), .controllerLost, .controllerUnresponsive, .controllerFault,
+            .controller, .commandTimeout, .connectionFailed, .invalidRequest, .procedureTimeout, .rejectedByPeer:
             .coreBluetooth(.unknown)
         }
     }

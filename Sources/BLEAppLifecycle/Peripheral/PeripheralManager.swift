@@ -301,7 +301,7 @@ struct PeripheralManager {
         guard runningAdvertisement?.token == token else { return }
         runningAdvertisement = nil
         switch failure {
-        case nil, .controllerLost, .controllerUnresponsive, .cancelled: return
+        case nil, .controllerLost, .controllerUnresponsive, .controllerFault, .cancelled: return
         case let failure?:
             advertisement = nil
             guard owesStart else { return }

@@ -128,8 +128,8 @@ package struct InstalledApp: Equatable {
         adapter = file.adapter
         if let adapter, !Self.isAdapter(adapter) {
             throw Problem(
-                description: "‘adapter’ is a transport, such as ‘user:0’, or an address of six octets, not ‘\(adapter)’"
-            )
+                description: "‘adapter’ is a transport, such as ‘user:0’, an address of six octets, or a place, such "
+                    + "as ‘port:1-2’, not ‘\(adapter)’")
         }
         mayPair = file.mayPair ?? true
         var roles: Set<ManagerRole> = []
@@ -162,7 +162,7 @@ package struct InstalledApp: Equatable {
 
     /// Whether this could be an adapter's name, see `DaemonCore.readManifests`.
     private static func isAdapter(_ name: String) -> Bool {
-        if name.utf8.count == 17, DeviceAddress(name + "/public") != nil { return true }
+        if AdapterKey(name) != nil { return true }
         return (try? TransportAddress(name)) != nil
     }
 

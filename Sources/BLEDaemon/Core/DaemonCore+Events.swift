@@ -1,3 +1,4 @@
+import BLE
 import BLEAppLifecycle
 import BLEHost
 
@@ -19,9 +20,14 @@ extension DaemonCore {
             answerOperator(after: operation, result)
             completeLeaving(after: operation)
         case .advertisingChanged(let isOn): tools.isAdvertising = isOn
-        case .reopenTransport: effects.append(.reopenTransport)
+        case .reopenTransport(resetsDevice: false): effects.append(.reopenTransport)
+        case .reopenTransport(resetsDevice: true): resetDevice(for: nil)
+        case .controllerLearned(let experience):
+            controller.experience = experience
+            effects.append(.keep(experience))
+        case .faultRemains(let fault): faultRemains(fault)
         case .ready(let information): controllerIsReady(information)
-        case .failed(let failure): logError("the controller failed: \(failure)")
+        case .failed(let failure): controllerFailed(failure)
         case .connected(let link, let client) where isLostTool(client):
             // The client left while the link was being established.
             _ = submit(.link(link.id, .disconnect), from: client)
@@ -37,7 +43,10 @@ extension DaemonCore {
         }
         pass(event)
         // The controller could not be recovered: close it, and try to open it again later.
-        if case .failed = event { effects.append(.closeController) }
+        if case .failed = event {
+            effects.append(.closeController)
+            effects.append(.takeNextAdapter)
+        }
     }
 
     /// Nothing else shows an app what finds no room beside the advertisements of other users.
@@ -50,9 +59,12 @@ extension DaemonCore {
         if let app = apps.lifecycle.apps.manager(client)?.app { withApp(app) { $0.note(text) } }
     }
 
-    /// What the log says at its finest.
+    /// What the log says of recoveries, and at its finest.
     private mutating func log(_ event: HostEvent) {
         switch event {
+        case .recovering(let step):
+            let (counters, links) = (port.engine.counters, tools.links.entries.count)
+            if let line = controller.recoveries.line(of: step, counters, links: links, at: microseconds) { warn(line) }
         case .connected(let link, let client) where isDebugging:
             debug("\(name(of: client)) has a link to \(link.peer.addressText)")
         case .centralConnected(let link) where isDebugging: debug("the central \(link.peer.addressText) is connected")

@@ -16,7 +16,8 @@ extension DaemonCore {
         apps.hasReadManifests = true
         let before = apps.installed
         apps.installed = read
-        let names = [rules.transportName, controller.address?.addressText]
+        let place = controller.place.map { AdapterKey.place($0).text }
+        let names = [rules.transportName, controller.key?.text, place]
         let (isFirst, usual) = (rules.isFirst, rules.defaultAdapter)
         apps.installed.keep { app in (app.adapter ?? usual).map { names.contains($0) } ?? isFirst }
         for app in before.all where apps.installed[app.id]?.user.id != app.user.id { uninstalled(app) }
@@ -194,7 +195,7 @@ extension DaemonCore {
     /// Forgets what earlier daemons have preserved for apps that are no longer installed, or have another adapter now.
     mutating func forgetUninstalledApps() {
         // A file that is wrong may be theirs, and so may an adapter whose address is not known yet.
-        guard rules.hasAppsFolder, apps.installed.areComplete, !rules.isKernelAdapter || controller.address != nil
+        guard rules.hasAppsFolder, apps.installed.areComplete, !rules.isKernelAdapter || controller.key != nil
         else { return }
         for id in apps.lifecycle.apps.preservedApps where apps.installed[id] == nil {
             let isElsewhere = apps.installed.elsewhere.contains { $0.id == id }

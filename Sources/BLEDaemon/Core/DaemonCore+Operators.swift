@@ -77,6 +77,18 @@ extension DaemonCore {
             connection.capture.isOn = true
             noteCapturing()
         case .power(let isOn): setPower(isOn)
+        case .resetDevice:
+            guard controller.isPowered else {
+                answer.error = controller.reasonOfOff
+                break
+            }
+            person.awaited = .files
+            resetDevice(for: connection.id)
+            return nil
+        case .forgetTraits:
+            person.awaited = .files
+            effects.append(.forgetTraits(by: connection.id))
+            return nil
         case .unknown: answer.error = "this daemon does not know the request"
         }
         return answer

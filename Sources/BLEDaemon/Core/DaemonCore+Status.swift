@@ -18,6 +18,12 @@ extension DaemonCore {
             transport: "\(port.engine.address)", trouble: controller.isReady ? nil : controller.trouble,
             information: controller.isReady ? port.engine.information : nil)
         status.isAdvertising = tools.isAdvertising
+        status.device = controller.device
+        let falls = controller.warningOfFalls(at: port.engine.address)
+        status.notes = [falls, controller.fault].compactMap { $0 } + controller.notes
+        // Without a folder of state it is with the engine, as long as that lives.
+        status.learned =
+            lookups.learned ?? DaemonStatus.Learned(controller: "", experience: controller.experience)
         status.bonds = port.engine.bonds.count
         let names = clientNames
         status.links = tools.links.entries.map { entry in

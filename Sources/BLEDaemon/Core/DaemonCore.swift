@@ -51,7 +51,7 @@ package struct DaemonCore: ~Copyable {
         self.rules.lifecycle.limit(rules.limits)
         self.lookups = lookups
         port = EnginePort(engine)
-        controller = ControllerDesk(address: rules.adapterAddress)
+        controller = ControllerDesk(key: rules.adapterKey)
         apps = AppHouse(
             LifecycleEngine(on: port, settings: self.rules.lifecycle, seed: seed, restoring: state), owners,
             known: AppOwners.uninstalled(in: state))
@@ -83,6 +83,7 @@ package struct DaemonCore: ~Copyable {
         case .manifests(let read, let reason): manifestsAreRead(read, reason)
         case .installed(let installation, let id): installed(installation, by: id)
         case .removed(let removal, let id): removed(removal, by: id)
+        case .forgotten(let problem, let id): complete(answer(problem), for: id)
         case .appRemoved(let app, let keepsState): readManifests(.removedElsewhere(app, keepsState: keepsState))
         case .reload: readManifests(.reload)
         case .settings(let change): self.change(change)

@@ -1,4 +1,5 @@
 import BLEAppLifecycle
+import BLEHost
 import BLETransport
 
 /// What the owner of a `DaemonCore` carries out, in order.
@@ -20,6 +21,17 @@ package enum DaemonEffect: Equatable {
     case openController
     case closeController
     case reopenTransport
+    /// Resets the device behind the adapter; `ControllerNews.resetEnded` follows. The transport is opened again afterwards
+    /// if it was open.
+    case resetDevice
+    /// Keeps what was learned of the controller.
+    case keep(ControllerExperience)
+    /// Forgets what was learned of the adapter's controllers; `DaemonInput.forgotten` follows.
+    case forgetTraits(by: ConnectionID)
+    /// The controller works: its device is looked at, and `ControllerNews.notes` may follow.
+    case controllerIsReady
+    /// The adapter cannot be used at all; `ControllerNews.otherAdapter` follows if another one is taken.
+    case takeNextAdapter
     /// Launches an app or asks systemd for its unit; `ProcessNews` follows.
     indirect case launch(InstalledApp, LaunchOptions)
     case process(AppID, ProcessOrder)

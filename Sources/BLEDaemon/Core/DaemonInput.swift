@@ -32,6 +32,8 @@ package enum DaemonInput: Equatable {
     indirect case manifests(InstalledApps, ManifestReason)
     indirect case installed(Installation, by: ConnectionID)
     indirect case removed(Removal, by: ConnectionID)
+    /// What was learned of controllers has been forgotten, or not for this reason.
+    case forgotten(String?, by: ConnectionID)
     /// Another daemon of the process has removed an app.
     case appRemoved(AppID, keepsState: Bool)
     /// The manifests are to be read again.
@@ -73,8 +75,16 @@ package enum ControllerNews: Equatable {
     case ended(String?)
     /// An adapter has been plugged in.
     case adapterCame
-    /// The address of the kernel's adapter.
-    case adapterIs(DeviceAddress)
+    /// By what the kernel's adapter is known, and where it is.
+    case adapterIs(AdapterKey?, place: String?)
+    /// The device has been reset, or could not be for this reason.
+    case resetEnded(String?)
+    /// Another adapter takes the place of one that cannot be used.
+    case otherAdapter
+    /// What the device is, and what people should know of it.
+    case notes(String, [String])
+    /// The name of a switch of the machine that switches Bluetooth off; `nil`: none does.
+    case machineSwitch(String?)
 }
 
 /// What happens to the process of an installed app.

@@ -1,4 +1,5 @@
 import BLEHost
+import BLEMessages
 import BLEPackets
 import BLETransport
 
@@ -35,4 +36,10 @@ package protocol DaemonLookups: AnyObject {
     func hasAdapter(_ name: String) -> Bool
     /// Whether log lines of a level are wanted: others need not be composed.
     func isLogged(_ level: DaemonSettings.LogLevel) -> Bool
+    /// What is kept of the traits of the adapter's controller; `nil`: nothing is kept.
+    var learned: DaemonStatus.Learned? { get }
+}
+
+extension DaemonLookups {
+    package var learned: DaemonStatus.Learned? { nil }
 }

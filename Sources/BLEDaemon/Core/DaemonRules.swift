@@ -18,9 +18,9 @@ public struct DaemonRules: Sendable {
         get { lifecycle.overflow }
         set { lifecycle.overflow = newValue.ofSharedSystem }
     }
-    /// The address of the kernel's adapter, which is used whatever its index; `nil`: the address of the adapter that the
-    /// transport names once it has been there.
-    public var adapterAddress: DeviceAddress?
+    /// The key of the kernel's adapter, which is used whatever its number; `nil`: that of the adapter which the transport
+    /// names once it has been there.
+    public var adapterKey: AdapterKey?
     /// Whether this is the first of several daemons: it has the apps whose manifest names no adapter.
     public var isFirst = true
     /// The transport or the address of the adapter that has the apps whose manifest names none; `nil`: that of the first

@@ -170,9 +170,14 @@ package final class AppProcess {
     /// - Parameter systemctl: the path of the program.
     /// - Returns: the process of systemctl, which ends at once.
     static func startUnit(_ unit: String, systemctl: String) throws(LaunchFailure) -> AppProcess {
+        try start([systemctl, "start", "--no-block", "--", unit])
+    }
+
+    /// Starts a program of the daemon's own.
+    static func start(_ command: [String]) throws(LaunchFailure) -> AppProcess {
         let (number, answer) = try start(
-            [systemctl, "start", "--no-block", "--", unit], ["PATH=/usr/bin:/bin:/usr/sbin:/sbin"], in: "/", as: nil,
-            group: -1, data: 0)
+            command, ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"], in: "/", as: nil, group: -1,
+            data: 0)
         guard let process = AppProcess(number, .group) else {
             if answer >= 0 { close(answer) }
             throw LaunchFailure(code: ESRCH)

@@ -1,5 +1,6 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
+import BLEAppState
 import BLEPackets
 import BLETransport
 import Glibc
@@ -14,11 +15,25 @@ extension Daemon {
         /// Whether it takes the first of the kernel's adapters that comes and no other daemon has, whatever `transport`
         /// says.
         public var takesFirstAdapter = false
-        /// Called on the loop when the kernel's adapter is there whose address was not known at the start.
-        public var adapterAppeared: @Sendable (DeviceAddress) -> Void = { _ in }
-        /// Called on the loop when another adapter is plugged in in place of the daemon's own, with the address of the own
-        /// one and of the other. Returns whether the other takes its place; `nil`: none does.
-        public var adapterReplaced: (@Sendable (DeviceAddress, DeviceAddress) -> Bool)?
+        /// Whether it takes another adapter if its own has no LE or does not work.
+        public var takesAnyAdapter = false
+        /// The kernel's adapters that are there.
+        public var listAdapters: @Sendable () throws(TransportError) -> PresentAdapters = {
+            () throws(TransportError) in try PresentAdapters.list()
+        }
+        /// Called on the loop when the kernel's adapter is there whose key was not known at the start.
+        public var adapterAppeared: @Sendable (AdapterKey) -> Void = { _ in }
+        /// Called on the loop whenever the controller has become usable.
+        public var adapterIsReady: @Sendable () -> Void = {}
+        /// Called on the loop when the adapter is found at a place.
+        public var adapterIsAt: @Sendable (DeviceAddress, String) -> Void = { _, _ in }
+        /// Called on the loop when another adapter is plugged in in place of the daemon's own, with the key of the own one
+        /// and of the other. Returns whether the other takes its place; `nil`: none does.
+        public var adapterReplaced: (@Sendable (AdapterKey, AdapterKey) -> Bool)?
+        /// Reports on the loop that a device has come, for a transport that is neither the kernel's adapter nor a stream, and
+        /// returns what ends the reports; `nil`: one that comes back is noticed when it is next tried.
+        public var watchDevices:
+            (@Sendable (EventLoop, _ came: @escaping () -> Void) throws(TransportError) -> () -> Void)?
         /// Whether `transport` is the name of the adapter, for manifests, or only where it is at the start.
         public var isNamedByTransport = true
         /// The adapters of all daemons of the process.
@@ -28,6 +43,14 @@ extension Daemon {
         /// An operator has removed an app: the daemons of other adapters forget it, too. Gets whether the devices that
         /// it knows are kept.
         public var appRemoved: @Sendable (AppID, Bool) -> Void = { _, _ in }
+        /// Where it is kept what was learned of controllers; `nil`: it is forgotten with the daemon.
+        public var memory: ControllerMemory?
+        /// A program with its arguments that resets the adapter, whose name is added; empty: USB, or rfkill.
+        public var recoveryCommand: [String] = []
+        /// Whether the adapter's device may not be suspended while it is in use.
+        public var keepsAwake = false
+        /// Whether an adapter is switched on that a reset has left switched off.
+        public var unblocksAfterReset = false
         /// Gets what crosses HCI, and the number of this adapter in it; `nil`: nothing is written down.
         public var capture: (file: DaemonCapture, adapter: UInt16)?
         /// The configuration of the engine.

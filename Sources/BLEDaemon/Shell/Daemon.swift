@@ -17,6 +17,12 @@ public final class Daemon {
     let acceptor: Acceptor
     let processes: AppProcesses
     var adapter: AdapterFinder
+    let reset: DeviceReset
+    let care: AdapterCare
+    var switches: RadioSwitches?
+    /// The device that is expected back after a reset.
+    var returning: Returning?
+    private(set) var resumption: EventLoop.Deadline
     let traffic: TrafficTap
     let watchdog: Watchdog
     private var deadline: EventLoop.Deadline?
@@ -38,6 +44,7 @@ public final class Daemon {
         self.configuration = configuration
         runner = try Self.runner(configuration, on: loop)
         runner.joinsDiscoveries = true
+        runner.handlesEventsFirst = true
         journal = configuration.journalPath.map { JournalFile(path: $0, log: configuration.logError) }
         // The life of apps goes on before the manifests are read for everything else, and logged.
         let installed = configuration.appsFolder.map { InstalledApps(folder: $0) { _ in } } ?? InstalledApps()
@@ -51,6 +58,9 @@ public final class Daemon {
         acceptor = try Acceptor(configuration, on: loop)
         processes = AppProcesses(configuration, on: loop)
         adapter = AdapterFinder(configuration)
+        reset = DeviceReset(configuration.recoveryCommand, on: loop)
+        care = AdapterCare(configuration)
+        resumption = loop.makeDeadline {}
         watchdog = Watchdog(configuration, runner)
         configuration.log("listening at \(configuration.socketPath)")
         try acceptor.start { [unowned self] in begin($0, $1) }
@@ -59,8 +69,12 @@ public final class Daemon {
         processes.unitFailed = { [unowned self] in input(.unitFailed($0)) }
         traffic.onPacket = { [unowned self] in core.apply($0, at: now) }
         watchdog.reportAlive()
+        resumption.cancel()
+        resumption = loop.makeDeadline { [unowned self] in resume() }
         adapter.watch(runner) { [unowned self] in adapterCame() }
-        if let address = adapter.address { input(.controller(.adapterIs(address))) }
+        watchSwitches()
+        recognizeControllers()
+        if adapter.key != nil { input(.controller(.adapterIs(adapter.key, place: adapter.current?.place))) }
         input(.reload)
         for (app, news) in processes.find(core.apps.installed) { input(.process(app, news)) }
         processes.watchMemory { [unowned self] in input(.memoryIsShort) }
@@ -185,6 +199,7 @@ public final class Daemon {
 
     private func openController() {
         guard !runner.isOpen else { return }
+        care.release()
         do throws(TransportError) {
             if let problem = try findAdapter() { return refuse(problem) }
             try runner.open(.init(step: { [unowned self] in step() }, ended: { [unowned self] in controllerEnded($0) }))
@@ -201,19 +216,34 @@ public final class Daemon {
         core.apply(.controller(.refused(problem, isBlocked: isBlocked, isGivenBack: isGivenBack)), at: now)
     }
 
-    private func findAdapter() throws(TransportError) -> String? {
-        let before = adapter.address
+    func findAdapter() throws(TransportError) -> String? {
+        let (key, place) = (adapter.key, adapter.current?.place)
         defer {
-            if let address = adapter.address, address != before {
-                core.apply(.controller(.adapterIs(address)), at: now)
+            if adapter.key != key || adapter.current?.place != place {
+                core.apply(.controller(.adapterIs(adapter.key, place: adapter.current?.place)), at: now)
             }
         }
-        return try adapter.find(for: runner)
+        switch try adapter.find(runner.address) {
+        case .found(let address):
+            runner.address = address
+            return nil
+        case .missing(let problem): return problem
+        }
+    }
+
+    /// The adapter cannot be used at all: if it was only the first of several, the next one is.
+    private func takeNextAdapter() {
+        guard let next = try? adapter.takeNext() else { return }
+        runner.address = .userChannel(adapter: next.index)
+        configuration.log("bled takes \(next.name), \(next.text), instead")
+        core.apply(.controller(.adapterIs(adapter.key, place: next.place)), at: now)
+        core.apply(.controller(.otherAdapter), at: now)
     }
 
     /// An adapter has been plugged in: if it is this one, it is opened at once; otherwise it is beside this one.
     private func adapterCame() {
-        if runner.isOpen { _ = try? findAdapter() }
+        if returning != nil { return resume() }
+        if runner.hasTransport { _ = try? findAdapter() }
         input(.controller(.adapterCame))
     }
 
@@ -240,6 +270,11 @@ public final class Daemon {
         case .openController: openController()
         case .closeController: runner.close()
         case .reopenTransport: runner.reopenTransport()
+        case .resetDevice: resetDevice()
+        case .controllerIsReady: adapterIsUsed()
+        case .keep(let experience): keep(experience)
+        case .forgetTraits(let id): core.apply(.forgotten(forgetTraits(), by: id), at: now)
+        case .takeNextAdapter: takeNextAdapter()
         case .launch(let app, let options): core.apply(.process(app.id, processes.launch(app, options)), at: now)
         case .process(let app, let order):
             if let news = processes.carryOut(order, app) { core.apply(.process(app, news), at: now) }
@@ -276,6 +311,9 @@ public final class Daemon {
         acceptor.stop()
         processes.ignoreMemory()
         adapter.stop()
+        switches?.cancel()
+        reset.cancel()
+        returning = nil
         input(.stop)
         guard runner.isOpen else { return finish() }
         runner.settle()
@@ -284,6 +322,8 @@ public final class Daemon {
     private func finish() {
         acceptor.cancel()
         deadline?.cancel()
+        resumption.cancel()
+        care.release()
         watchdog.stop()
         processes.unwatchAll()
         runner.shutDown()

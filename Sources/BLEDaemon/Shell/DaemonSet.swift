@@ -18,9 +18,18 @@ public final class DaemonSet: Sendable {
     }
 
     private struct Watch: @unchecked Sendable {
-        // @unchecked Sendable holds because the arrivals are used on the thread of the loop only.
+        // @unchecked Sendable holds because the rest is used on the thread of the loop only.
         let loop: EventLoop
         let arrivals: AdapterArrivals
+        let patience: Patience
+    }
+
+    /// Adapters without an address: the kernel may not have read it yet.
+    private final class Patience {
+        /// When each was seen first, on the clock of the loop.
+        var seen: [UInt16: UInt64] = [:]
+        var deadline: EventLoop.Deadline?
+        static let microseconds: UInt64 = 2_000_000
     }
 
     private let state = Mutex(State())
@@ -45,18 +54,30 @@ public final class DaemonSet: Sendable {
     /// Starts a daemon for each adapter of the kernel that has none, now and when one is plugged in.
     /// - Parameters:
     ///   - book: the adapters that the daemons have, as their configurations name it.
+    ///   - list: the adapters that are there.
     ///   - make: the configuration for an adapter; gets how many daemons there are. Without an adapter it is for one
     ///     that is to come, so that programs are answered until then.
     ///   - failed: gets what went wrong with an adapter; the others continue.
     /// - Throws: the error that prevents the first daemon from listening or reading its bonds.
     public func addAll(
-        _ book: AdapterBook, _ make: @escaping @Sendable (KernelAdapter?, Int) throws -> Daemon.Configuration,
-        failed: @escaping @Sendable (KernelAdapter, any Error) -> Void
+        _ book: AdapterBook, list: @escaping @Sendable () -> PresentAdapters?,
+        _ make: @escaping @Sendable (PresentAdapter?, Int) throws -> Daemon.Configuration,
+        failed: @escaping @Sendable (PresentAdapter, any Error) -> Void
     ) throws {
         let loop = try EventLoop(name: "bled-adapters")
-        let arrivals = try AdapterArrivals(on: loop) { [weak self] _ in self?.addMissing(book, make, failed) }
+        let patience = Patience()
+        let look = { [weak self] in
+            guard let self else { return }
+            let present = list()
+            wait(for: present, patience, on: loop, book)
+            addMissing(present, book, make, failed)
+        }
+        patience.deadline = loop.makeDeadline(handler: look)
+        let arrivals = try AdapterArrivals(on: loop) { _ in look() }
         var problems: [any Error] = []
-        addMissing(book, make) { adapter, error in
+        let present = list()
+        wait(for: present, patience, on: loop, book)
+        addMissing(present, book, make) { adapter, error in
             problems.append(error)
             failed(adapter, error)
         }
@@ -65,19 +86,32 @@ public final class DaemonSet: Sendable {
             if let problem = problems.first { throw problem }
             try add(make(nil, 0))
         }
-        let watch = Watch(loop: loop, arrivals: arrivals)
+        let watch = Watch(loop: loop, arrivals: arrivals, patience: patience)
         try loop.start()
         state.withLock { $0.watching = watch }
     }
 
+    /// Accepts adapters that have had no address for a while, and looks again when others have.
+    private func wait(for present: PresentAdapters?, _ patience: Patience, on loop: EventLoop, _ book: AdapterBook) {
+        let now = loop.nowMicroseconds
+        let unnamed = (present?.all ?? []).filter(\.isUnnamed).map(\.index)
+        patience.seen = patience.seen.filter { unnamed.contains($0.key) }
+        var next: UInt64?
+        for index in unnamed where !book.hasAccepted(index) {
+            let due = (patience.seen[index] ?? now) + Patience.microseconds
+            patience.seen[index] = patience.seen[index] ?? now
+            if due <= now { book.accept(unnamed: index) } else { next = min(next ?? due, due) }
+        }
+        if let next { patience.deadline?.set(atMicroseconds: next) }
+    }
+
     private func addMissing(
-        _ book: AdapterBook, _ make: (KernelAdapter?, Int) throws -> Daemon.Configuration,
-        _ failed: (KernelAdapter, any Error) -> Void
+        _ present: PresentAdapters?, _ book: AdapterBook,
+        _ make: (PresentAdapter?, Int) throws -> Daemon.Configuration, _ failed: (PresentAdapter, any Error) -> Void
     ) {
-        let present = AdapterFinder.usable((try? AdapterList.adapters()) ?? [])
-        book.chooseFirst(among: present.map { ($0.address.addressText, $0.index) })
-        for adapter in present {
-            guard !book.isTaken(address: adapter.address.addressText, index: adapter.index) else { continue }
+        let usable = present.map { book.usable($0) } ?? []
+        book.chooseFirst(among: usable)
+        for adapter in usable where !book.isTaken(adapter) {
             do { try add(make(adapter, count)) } catch { failed(adapter, error) }
         }
     }
@@ -94,7 +128,10 @@ public final class DaemonSet: Sendable {
     /// Stops all daemons, and waits until their controllers have been released.
     public func stop() {
         if let watch = state.withLock({ $0.watching }) {
-            watch.loop.run { watch.arrivals.cancel() }
+            watch.loop.run {
+                watch.arrivals.cancel()
+                watch.patience.deadline?.cancel()
+            }
             watch.loop.stop()
             watch.loop.join()
         }

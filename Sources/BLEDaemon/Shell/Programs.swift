@@ -1,3 +1,4 @@
+import BLEMessages
 import BLETransport
 import FoundationEssentials
 
@@ -21,6 +22,8 @@ final class Programs: DaemonLookups {
     private var wakeUps: UInt64 = 0
     private let loop: EventLoop
     private let configuration: Daemon.Configuration
+    /// Reads what is kept of the controller's traits.
+    var readLearned: () -> DaemonStatus.Learned? = { nil }
 
     init(_ configuration: Daemon.Configuration, on loop: EventLoop) {
         self.configuration = configuration
@@ -86,4 +89,5 @@ final class Programs: DaemonLookups {
     func groups(of user: UInt32) -> [UInt32] { Accounts.user(user)?.groups ?? [] }
     func hasAdapter(_ name: String) -> Bool { configuration.adapters.has(name) }
     func isLogged(_ level: DaemonSettings.LogLevel) -> Bool { configuration.isLogged(level) }
+    var learned: DaemonStatus.Learned? { readLearned() }
 }

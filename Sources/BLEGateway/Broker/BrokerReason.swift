@@ -47,6 +47,9 @@ public struct BrokerReason: Equatable, Sendable {
     /// The code as the broker sent it.
     public let code: UInt8
 
+    /// Whether no client has subscribed to the topic (MQTT 5, 3.4.2.1).
+    public var hasNoSubscribers: Bool { packet == .publication && code == 0x10 }
+
     public init(_ packet: Packet, code: UInt8) {
         self.packet = packet
         self.code = code

@@ -21,6 +21,8 @@ public struct GatewayConfiguration: Equatable, Sendable {
     public var identities: [KnownIdentity] = []
     /// Discovery for Home Assistant; `nil`: none.
     public var homeAssistant: HomeAssistantSettings?
+    /// Whether requests for GATT are taken from the broker.
+    public var takesGATTRequests = false
     /// Whether the broker retains documents of devices.
     public var retainsDocuments = false
     /// The maximum number of remembered devices; beyond it, those that were silent longest are forgotten.
@@ -75,6 +77,8 @@ public struct KnownDevice: Equatable, Sendable {
     public var address: UInt64
     /// Its name in documents, instead of the one that it sends; `nil`: that one.
     public var name: String?
+    /// Where it is, for metrics and the live page; `nil`: not known.
+    public var location: String?
     /// The bind key of its encrypted data, 12 or 16 octets.
     public var key: [UInt8]?
     /// The shortest time between two of its documents; `nil`: `ReportPace.interval`.

@@ -38,6 +38,7 @@ extension Gateway {
         track.isPresent = true
         presences[owner] = track
         if wasPresent { return }
+        devices[slot].hasNews = true
         nextSweep = earliest(nextSweep, now.advanced(by: rule.timeout))
         send(presenceMessage(devices[slot], isPresent: true), .presence, devices[slot], at: now)
     }
@@ -77,6 +78,7 @@ extension Gateway {
 
     private mutating func statePresence(of owner: String, _ isPresent: Bool, at now: Instant) {
         if let slot = devices.indices.first(where: { devices[$0].isInUse && addressText(of: devices[$0]) == owner }) {
+            devices[slot].hasNews = true
             return send(presenceMessage(devices[slot], isPresent: isPresent), .presence, devices[slot], at: now)
         }
         let payload = isPresent ? Self.home : Self.notHome

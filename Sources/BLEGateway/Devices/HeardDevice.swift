@@ -47,6 +47,11 @@ struct HeardDevice {
     var isPresenceAnnounced = false
     /// The topics that it knows of these.
     var announcedTopics: AnnouncedTopics?
+    /// Whether the filter lets it pass, as last seen.
+    var isShown = false
+    /// Whether its content has changed since it was shown, and the time of the last packet that was shown.
+    var hasNews = true
+    var lastShown = Instant.zero
     /// Whether the slot is in use.
     var isInUse = true
 

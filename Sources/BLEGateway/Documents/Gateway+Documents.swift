@@ -74,12 +74,12 @@ extension Gateway {
             kind: .document, topic: topic, payload: payload, isRetained: configuration.retainsDocuments)
     }
 
-    private func adapterName(_ index: Int) -> String { adapters.indices.contains(index) ? adapters[index] : "" }
+    func adapterName(_ index: Int) -> String { adapters.indices.contains(index) ? adapters[index] : "" }
 
     /// The maximum length of a list: a packet could have 800 services of two octets, whose names would make 60 kB.
     private static let listLimit = 64
 
-    private func document(_ device: HeardDevice, _ signal: SignalTrack?) -> JSONValue {
+    func document(_ device: HeardDevice, _ signal: SignalTrack?) -> JSONValue {
         var members: [JSONValue.Member] = []
         func add(_ key: String, _ value: JSONValue) { members.append(.init(key: key, value: value)) }
         add("time", .string(timestamp(unixMicroseconds: device.heardUnix)))

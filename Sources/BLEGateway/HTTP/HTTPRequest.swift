@@ -1,24 +1,72 @@
-/// A complete request, without its body, which no page takes.
+/// A complete request.
 public struct HTTPRequest: Equatable, Sendable {
     public enum Method: Equatable, Sendable {
-        case get, head, other
+        case get, head, post, other
+    }
+
+    public enum Body: Equatable, Sendable {
+        case none
+        case octets([UInt8])
+        /// One follows that is not read: its method has none, it is too long, or it comes in chunks.
+        case unread
+    }
+
+    /// What a request says about a change to WebSocket (RFC 6455, section 4.2.1).
+    public enum WebSocketOffer: Equatable, Sendable {
+        case none
+        case key(String)
+        case otherVersion
+        case malformed
+    }
+
+    /// A part of a query, decoded.
+    public struct QueryItem: Equatable, Sendable {
+        public var name: String
+        public var value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
     public var method: Method
     /// The path, without a query; `nil` if the target has another form, such as that of CONNECT.
     public var path: String?
+    public var query: [QueryItem] = []
     /// The host with its port, as the target or the field `Host` has it; `nil` only with HTTP/1.0.
     public var authority: String?
     /// The value of the field `Authorization`.
     public var authorization: [UInt8]?
+    /// Where the page comes from that asks; `nil` for programs that show no pages.
+    public var origin: String?
+    /// How that page and this server are related, as the browser says (Fetch Metadata).
+    public var fetchSite: String?
+    public var contentType: String?
+    /// The last event that a client has had before its connection was lost.
+    public var lastEventID: String?
+    public var webSocket = WebSocketOffer.none
+    public var body = Body.none
+
+    public init(method: Method, path: String?) {
+        self.method = method
+        self.path = path
+    }
+
     /// Whether a body follows.
-    public var hasBody = false
+    public var hasBody: Bool { body != .none }
+
+    /// The values of the parts of the query with this name; several in one part are separated by commas.
+    public func values(_ name: String) -> [String] {
+        query.filter { $0.name == name }.flatMap { $0.value.split(separator: ",").map(String.init) }
+    }
 }
 
 /// The first line of a request (RFC 9112, section 3).
 struct HTTPRequestLine: Equatable {
     var method: HTTPRequest.Method
     var path: String?
+    var query: [HTTPRequest.QueryItem] = []
     /// The authority of a target in absolute form, which counts instead of the field `Host`.
     var authority: String?
     /// The minor version of HTTP/1.
@@ -31,16 +79,22 @@ struct HTTPRequestLine: Equatable {
             throw HTTPRefusal(.badRequest)
         }
         minorVersion = try Self.minorVersion(parts[2])
-        method = parts[0].elementsEqual("GET".utf8) ? .get : parts[0].elementsEqual("HEAD".utf8) ? .head : .other
+        method =
+            switch String(decoding: parts[0], as: UTF8.self) {
+            case "GET": .get
+            case "HEAD": .head
+            case "POST": .post
+            default: .other
+            }
         let target = String(decoding: parts[1], as: UTF8.self)
         guard !target.contains("#") else { throw HTTPRefusal(.badRequest) }
         if target.hasPrefix("/") {
-            path = Self.withoutQuery(target[...])
+            (path, query) = Self.split(target[...])
         } else if target.lowercased().hasPrefix("http://") {
             let rest = target.dropFirst(7)
             let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
             authority = String(rest[..<end])
-            path = rest[end...].hasPrefix("/") ? Self.withoutQuery(rest[end...]) : "/"
+            (path, query) = Self.split(rest[end...].hasPrefix("/") ? rest[end...] : "/" + rest[end...])
         }
     }
 
@@ -54,7 +108,34 @@ struct HTTPRequestLine: Equatable {
         return minor
     }
 
-    private static func withoutQuery(_ target: Substring) -> String { String(target.prefix { $0 != "?" }) }
+    private static func split(_ target: Substring) -> (String, [HTTPRequest.QueryItem]) {
+        let path = target.prefix { $0 != "?" }
+        let items = target[path.endIndex...].dropFirst().split(separator: "&").map { item in
+            let name = item.prefix { $0 != "=" }
+            let value = item[name.endIndex...].dropFirst()
+            return HTTPRequest.QueryItem(name: percentDecoded(name), value: percentDecoded(value))
+        }
+        return (String(path), items)
+    }
+
+    /// A part of a target with its octets in place of `%XX`; what is no such sequence stays as it is.
+    static func percentDecoded(_ text: Substring) -> String {
+        var octets: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let octet = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if octet == UInt8(ascii: "%"), digits.count == 2,
+                digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                octets.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                octets.append(octet)
+            }
+        }
+        return String(decoding: octets, as: UTF8.self)
+    }
 }
 
 /// A header field (RFC 9112, section 5).

@@ -1,6 +1,6 @@
 /// Reads one request, whose octets come in any pieces; looks at each octet once, and keeps no more than the limits.
 ///
-///     request line ──line──▶ fields ──empty line──▶ complete
+///     request line ──line──▶ fields ──empty line──▶ body ──length──▶ complete
 ///          └───────── error, limit ────┴──────────▶ refused
 public struct HTTPRequestReader: Sendable {
     public enum Progress: Equatable, Sendable {
@@ -17,16 +17,21 @@ public struct HTTPRequestReader: Sendable {
     private var emptyLines = 0
     private var fieldCount = 0
     private var fieldOctets = 0
-    private var hosts: [[UInt8]] = []
-    private var authorizations: [[UInt8]] = []
-    private var lengths: [[UInt8]] = []
-    private var isEncoded = false
+    /// The values of the fields that mean something here, by their names.
+    private var fields: [String: [UInt8]] = [:]
+    /// The request that only lacks its body, and how many octets that has.
+    private var unfinished: (request: HTTPRequest, length: Int)?
+    private var body: [UInt8] = []
     private var result: Progress?
 
     private static let carriageReturn: UInt8 = 0x0D
     private static let lineFeed: UInt8 = 0x0A
     /// Some clients end the request before with a line too many (RFC 9112, section 2.2).
     private static let emptyLineLimit = 2
+    private static let known: Set<String> = [
+        "host", "authorization", "content-length", "transfer-encoding", "content-type", "origin", "sec-fetch-site",
+        "last-event-id", "connection", "upgrade", "sec-websocket-key", "sec-websocket-version",
+    ]
 
     public init(_ limits: HTTPLimits) { self.limits = limits }
 
@@ -49,6 +54,10 @@ public struct HTTPRequestReader: Sendable {
     }
 
     private mutating func read(_ octet: UInt8) throws(HTTPRefusal) -> HTTPRequest? {
+        if unfinished != nil {
+            body.append(octet)
+            return wholeRequest()
+        }
         if octet == Self.lineFeed {
             if line.last == Self.carriageReturn { line.removeLast() }
             defer { line.removeAll(keepingCapacity: true) }
@@ -75,6 +84,14 @@ public struct HTTPRequestReader: Sendable {
         head == nil ? (0x20...0x7E).contains(octet) : octet == 0x09 || octet >= 0x20 && octet != 0x7F
     }
 
+    /// The request, when its body has come.
+    private func wholeRequest() -> HTTPRequest? {
+        guard let (unfinished, length) = unfinished, body.count == length else { return nil }
+        var request = unfinished
+        request.body = .octets(body)
+        return request
+    }
+
     /// - Returns: the request, if the line was its last one.
     private mutating func endLine() throws(HTTPRefusal) -> HTTPRequest? {
         guard let head else {
@@ -86,31 +103,58 @@ public struct HTTPRequestReader: Sendable {
             }
             return nil
         }
-        if line.isEmpty { return try request(head) }
+        if line.isEmpty { return try endHead(head) }
         fieldCount += 1
         let field = try HTTPField(line)
-        switch field.name {
-        case "host": hosts.append(field.value)
-        case "authorization": authorizations.append(field.value)
-        case "content-length": lengths.append(field.value)
-        case "transfer-encoding": isEncoded = true
-        default: break
+        guard Self.known.contains(field.name) else { return nil }
+        if let before = fields[field.name] {
+            // What has two hosts, two tokens or two ends of a body means different things to different readers.
+            guard field.name == "connection" else { throw HTTPRefusal(.badRequest) }
+            fields[field.name] = before + [UInt8(ascii: ",")] + field.value
+        } else {
+            fields[field.name] = field.value
         }
         return nil
     }
 
-    private func request(_ head: HTTPRequestLine) throws(HTTPRefusal) -> HTTPRequest {
-        let areLengthsRight = lengths.allSatisfy { text in
-            !text.isEmpty && text.allSatisfy { (0x30...0x39).contains($0) }
-        }
-        // What has two hosts, or two ends of a body, means different things to different readers.
-        guard hosts.count <= 1, authorizations.count <= 1, lengths.count <= 1, areLengthsRight,
-            !isEncoded || lengths.isEmpty && head.minorVersion > 0, head.minorVersion == 0 || hosts.count == 1
+    private func text(_ name: String) -> String? { fields[name].map { String(decoding: $0, as: UTF8.self) } }
+
+    /// - Returns: the request, unless its body is still to come.
+    private mutating func endHead(_ head: HTTPRequestLine) throws(HTTPRefusal) -> HTTPRequest? {
+        let isEncoded = fields["transfer-encoding"] != nil
+        let length = fields["content-length"]
+        guard length.map({ !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }) ?? true,
+            !isEncoded || length == nil && head.minorVersion > 0, head.minorVersion == 0 || fields["host"] != nil
         else { throw HTTPRefusal(.badRequest) }
-        return HTTPRequest(
-            method: head.method, path: head.path,
-            authority: head.authority ?? hosts.first.map { String(decoding: $0, as: UTF8.self) },
-            authorization: authorizations.first,
-            hasBody: isEncoded || lengths.contains { $0.contains { $0 != 0x30 } })
+        var request = HTTPRequest(method: head.method, path: head.path)
+        request.query = head.query
+        request.authority = head.authority ?? text("host")
+        request.authorization = fields["authorization"]
+        request.origin = text("origin")
+        request.fetchSite = text("sec-fetch-site")
+        request.contentType = text("content-type")
+        request.lastEventID = text("last-event-id")
+        request.webSocket = webSocketOffer(head)
+        guard isEncoded || length?.contains(where: { $0 != 0x30 }) ?? false else { return request }
+        request.body = .unread
+        let count = length.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+        guard head.method == .post, let count, count <= limits.bodyOctets else { return request }
+        unfinished = (request, count)
+        return nil
+    }
+
+    private func webSocketOffer(_ head: HTTPRequestLine) -> HTTPRequest.WebSocketOffer {
+        guard text("upgrade")?.lowercased() == "websocket" else { return .none }
+        let options = text("connection")?.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" } ?? []
+        guard head.method == .get, head.minorVersion > 0, options.contains("upgrade"),
+            let key = text("sec-websocket-key"),
+            key.utf8.count == 24, key.hasSuffix("=="),
+            key.utf8.dropLast(2).allSatisfy({
+                let character = Character(Unicode.Scalar($0))
+                return character.isASCII && (character.isLetter || character.isNumber) || character == "+"
+                    || character == "/"
+            })
+        else { return .malformed }
+        return text("sec-websocket-version") == "13" ? .key(key) : .otherVersion
     }
 }

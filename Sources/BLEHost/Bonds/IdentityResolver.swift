@@ -107,6 +107,13 @@ struct IdentityResolver {
         passes[index].reports.append((report, data.copied()))
     }
 
+    /// Whether this link is known already, and its peer is being resolved.
+    func resolves(_ connection: NewLink) -> Bool {
+        passes.contains {
+            $0.connections.contains { $0.handle == connection.handle && $0.peer == connection.peer }
+        }
+    }
+
     /// The link ended before its peer was known.
     /// - Returns: whether there was such a link.
     mutating func forget(_ handle: ConnectionHandle) -> Bool {

@@ -6,6 +6,8 @@ enum CommandPurpose: Equatable {
     case scan
     case initiate
     case advertise
+    /// Whether the controller still advertises.
+    case advertisingProbe
     /// How many advertising sets the controller has, with how much data.
     case advertisingSetCapacity
     /// The set with this handle.
@@ -33,16 +35,20 @@ enum CommandPurpose: Equatable {
     case unattendedOnLink(ConnectionHandle)
     /// A client's own command.
     case client(OperationID)
+    /// A harmless command: whether the controller answers at all.
+    case probe
     /// A command whose answer does not matter.
     case unattended
 
     /// Whether a link, its encryption or its end waits for the command.
     var isUrgent: Bool {
         switch self {
-        case .link(_, .disconnect), .link(_, .encrypt), .link(_, .replyWithKey), .unattendedOnLink: true
-        case .link(_, .procedure), .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet,
+        case .link(_, .disconnect), .link(_, .encrypt), .link(_, .replyWithKey), .unattendedOnLink:
+            true
+        case .link(_, .procedure), .startup, .scan, .initiate, .advertise, .advertisingProbe, .advertisingSetCapacity,
+            .advertisingSet,
             .train, .trainReceiver, .trainSubevents, .trainTransfer, .unusedTrainReceiver, .unwantedTrain, .plain,
-            .ownAddress, .resolvingList, .client, .unattended:
+            .ownAddress, .resolvingList, .client, .probe, .unattended:
             false
         }
     }
@@ -51,9 +57,10 @@ enum CommandPurpose: Equatable {
     var operation: OperationID? {
         switch self {
         case .client(let operation), .plain(let operation), .trainTransfer(let operation, _): operation
-        case .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train, .trainReceiver,
+        case .startup, .scan, .initiate, .advertise, .advertisingProbe, .advertisingSetCapacity, .advertisingSet,
+            .train, .trainReceiver,
             .trainSubevents, .unusedTrainReceiver, .unwantedTrain, .ownAddress, .resolvingList, .link,
-            .unattendedOnLink, .unattended:
+            .unattendedOnLink, .probe, .unattended:
             nil
         }
     }
@@ -63,8 +70,8 @@ enum CommandPurpose: Equatable {
         switch self {
         case .link(let link, _), .trainReceiver(_, let link), .trainTransfer(_, let link): link.handle
         case .unattendedOnLink(let handle), .unusedTrainReceiver(let handle): handle
-        case .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train, .trainSubevents,
-            .unwantedTrain, .plain, .ownAddress, .resolvingList, .client, .unattended:
+        case .startup, .scan, .initiate, .advertise, .advertisingProbe, .advertisingSetCapacity, .advertisingSet,
+            .train, .trainSubevents, .unwantedTrain, .plain, .ownAddress, .resolvingList, .client, .probe, .unattended:
             nil
         }
     }

@@ -34,6 +34,8 @@ struct CommandQueue {
         var opcode: HCIOpcode
         var purpose: CommandPurpose
         var deadline: Instant
+        /// Whether it was waited for longer.
+        var isOverdue = false
     }
 
     private var urgent = Queue<Waiting>()
@@ -43,14 +45,21 @@ struct CommandQueue {
     /// For whom each client works.
     var users = ClientUsers()
     private(set) var inFlight: InFlight?
+    /// A command that may be answered later than others, while the next ones go on.
+    private var overdue: InFlight?
+    /// How long a Reset may take; old controllers take some seconds (BTstack's hci.c).
+    var resetTimeout = Self.timeout
+    static let longResetTimeout: Microseconds = .seconds(6)
+    /// How long an overdue command may take in addition.
+    static let patience: Microseconds = .seconds(10)
     private var credits = 1
     /// When a command is sent even without a credit, because a credit can get lost.
     private var creditDeadline: Instant?
 
-    var isIdle: Bool { inFlight == nil && isEmpty }
+    var isIdle: Bool { inFlight == nil && overdue == nil && isEmpty }
     private var isEmpty: Bool { urgent.isEmpty && waiting.isEmpty && (!Features.users || areClientsIdle) }
     private var areClientsIdle: Bool { operators.isEmpty && clients.isEmpty }
-    var nextDeadline: Instant? { inFlight?.deadline ?? creditDeadline }
+    var nextDeadline: Instant? { earliest(inFlight?.deadline ?? creditDeadline, overdue?.deadline) }
 
     mutating func append<Command: HCICommand>(_ command: Command, purpose: CommandPurpose) {
         var writer = PacketWriter(reservingCapacity: 16)
@@ -90,7 +99,9 @@ struct CommandQueue {
 
     /// A client's command that the host does not interpret. The caller has refused parameters of more than 255 octets,
     /// which do not fit.
-    mutating func append(opcode: HCIOpcode, parameters: [UInt8], purpose: CommandPurpose, of client: ClientID) {
+    mutating func append(
+        opcode: HCIOpcode, parameters: [UInt8], purpose: CommandPurpose, of client: ClientID? = nil
+    ) {
         var writer = PacketWriter(reservingCapacity: 4 + parameters.count)
         writer.write(H4PacketType.command.rawValue)
         writer.write(opcode.rawValue)
@@ -108,7 +119,8 @@ struct CommandQueue {
         }
         guard let next = popFirst() else { return }
         credits -= 1
-        inFlight = InFlight(opcode: next.opcode, purpose: next.purpose, deadline: now.advanced(by: Self.timeout))
+        let limit = next.purpose == .startup(.reset) ? resetTimeout : Self.timeout
+        inFlight = InFlight(opcode: next.opcode, purpose: next.purpose, deadline: now.advanced(by: limit))
         outbox.append { $0.write(bytes: next.packet) }
     }
 
@@ -123,7 +135,11 @@ struct CommandQueue {
     mutating func answered(_ opcode: HCIOpcode, credits newCredits: UInt8) -> CommandPurpose? {
         credits = Int(newCredits)
         if credits > 0 { creditDeadline = nil }
-        guard let command = inFlight, command.opcode == opcode else { return nil }
+        guard let command = inFlight, command.opcode == opcode else {
+            guard let late = overdue, late.opcode == opcode else { return nil }
+            overdue = nil
+            return late.purpose
+        }
         inFlight = nil
         return command.purpose
     }
@@ -131,10 +147,22 @@ struct CommandQueue {
     /// Gives up the command in flight when its time is over. The next may go even without a credit, because a
     /// controller that lost a command does not return its credit either.
     mutating func timeOut(at now: Instant) -> InFlight? {
+        if let late = overdue, late.deadline <= now {
+            overdue = nil
+            return late
+        }
         guard let command = inFlight, command.deadline <= now else { return nil }
         inFlight = nil
         credits = max(credits, 1)
         return command
+    }
+
+    /// Waits longer for the answer to a command whose time is over, and asks whether the controller answers at all.
+    mutating func waitLonger(for command: InFlight, at now: Instant) {
+        overdue = InFlight(
+            opcode: command.opcode, purpose: command.purpose, deadline: now.advanced(by: Self.patience),
+            isOverdue: true)
+        append(ReadLocalVersionInformation(), purpose: .probe)
     }
 
     /// Assumes a credit that the controller has owed for too long.
@@ -194,7 +222,8 @@ struct CommandQueue {
     mutating func removeAll() -> [CommandPurpose] {
         var purposes: [CommandPurpose] = []
         if let inFlight { purposes.append(inFlight.purpose) }
-        inFlight = nil
+        if let overdue { purposes.append(overdue.purpose) }
+        (inFlight, overdue) = (nil, nil)
         while let next = popFirst() { purposes.append(next.purpose) }
         credits = 1
         creditDeadline = nil

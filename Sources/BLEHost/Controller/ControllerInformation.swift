@@ -36,13 +36,20 @@ public struct ControllerInformation: Hashable, Sendable {
     public var maximumTransmitOctets: UInt16 = 27
     /// The longest time on the air of a packet, 328 to 17040 µs.
     public var maximumTransmitMicroseconds: UInt16 = 328
+    /// The family that the controller belongs to; `nil` if it is none that is known.
+    public var family: ControllerFamily?
+    /// How it deviates from the specification, as far as it is known.
+    public var traits: ControllerTraits = []
 
     /// The values for a controller that has not answered yet.
     public init() {}
 
     /// Whether the extended commands for scanning, initiating and advertising are used; a controller takes either these
     /// or the legacy ones, never both (Core 5.4, Vol 4, Part E, 3.1.1).
-    public var usesExtendedCommands: Bool { features.contains(.extendedAdvertising) }
+    public var usesExtendedCommands: Bool {
+        features.contains(.extendedAdvertising)
+            && traits.isDisjoint(with: [.usesLegacyCommandsOnly, .knowsOldEventMaskOnly])
+    }
 
     /// Whether the controller reports that it can initiate while it scans (LE Supported States, bits 22 and 23); also
     /// `true` if it reports no states.

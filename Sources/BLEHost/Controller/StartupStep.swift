@@ -14,9 +14,14 @@ enum StartupStep: CaseIterable, Equatable {
     case readAcceptListSize
     case readResolvingListSize
     case readMaximumDataLength
+    /// Which vendor commands of Zephyr there are, and the static addresses that it has.
+    case readVendorCommands
+    case readStaticAddresses
     /// No command: the address of this device can be chosen now.
     case chooseAddress
     case setEventMask
+    /// Some controllers of BR/EDR and LE may need it; other stacks write it, too.
+    case writeLEHostSupport
     case setLEEventMask
     case writeSuggestedDataLength
     case setRandomAddress
@@ -28,10 +33,12 @@ enum StartupStep: CaseIterable, Equatable {
     /// step means that the feature is not supported.
     var isRequired: Bool {
         switch self {
-        case .reset, .readLEFeatures, .readLEBufferSize, .setLEEventMask: true
+        // Without the event mask no LE event comes.
+        case .reset, .readLEFeatures, .readLEBufferSize, .setEventMask: true
         case .readLocalVersion, .readSupportedCommands, .readSupportedFeatures, .readAddress, .readBufferSize,
-            .readSupportedStates, .readAcceptListSize, .readResolvingListSize, .readMaximumDataLength, .chooseAddress,
-            .setEventMask, .writeSuggestedDataLength, .setRandomAddress, .allowSubrating, .setDefaultSubrate:
+            .readSupportedStates, .readAcceptListSize, .readResolvingListSize, .readMaximumDataLength,
+            .readVendorCommands, .readStaticAddresses, .chooseAddress, .writeLEHostSupport,
+            .setLEEventMask, .writeSuggestedDataLength, .setRandomAddress, .allowSubrating, .setDefaultSubrate:
             false
         }
     }
@@ -39,18 +46,21 @@ enum StartupStep: CaseIterable, Equatable {
     /// Whether the step changes the controller, which is not allowed on a shared one.
     var changesController: Bool {
         switch self {
-        case .reset, .setEventMask, .setLEEventMask, .writeSuggestedDataLength, .setRandomAddress, .allowSubrating,
-            .setDefaultSubrate:
+        case .reset, .setEventMask, .writeLEHostSupport, .setLEEventMask, .writeSuggestedDataLength, .setRandomAddress,
+            .allowSubrating, .setDefaultSubrate:
             true
         case .readLocalVersion, .readSupportedCommands, .readSupportedFeatures, .readAddress, .readLEFeatures,
             .readLEBufferSize, .readBufferSize, .readSupportedStates, .readAcceptListSize, .readResolvingListSize,
-            .readMaximumDataLength, .chooseAddress:
+            .readMaximumDataLength, .readVendorCommands, .readStaticAddresses, .chooseAddress:
             false
         }
     }
 
     /// Whether the step makes sense with what is known so far.
-    func applies(to information: ControllerInformation, configuration: HostConfiguration) -> Bool {
+    func applies(
+        to information: ControllerInformation, _ findings: StartupFindings, configuration: HostConfiguration,
+        traits: ControllerTraits
+    ) -> Bool {
         if changesController, configuration.ownership == .shared { return false }
         switch self {
         case .readBufferSize:
@@ -67,12 +77,64 @@ enum StartupStep: CaseIterable, Equatable {
                 && configuration.timing.acceptedSubrates != nil
         case .setRandomAddress:
             return information.ownAddress?.isRandom ?? false
-        case .reset, .readLocalVersion, .readSupportedCommands, .readSupportedFeatures, .readAddress, .readLEFeatures,
+        case .reset: return !traits.contains(.leavesOnReset)
+        case .writeLEHostSupport:
+            return configuration.adaptsToController && findings.isDualMode
+                && findings.supports(WriteLEHostSupport.opcode, information)
+        case .readVendorCommands:
+            // Elsewhere the same opcodes mean something else.
+            return configuration.adaptsToController && information.publicAddress == nil
+                && configuration.takesStaticAddress && information.family == .zephyr
+        case .readStaticAddresses: return findings.hasStaticAddresses
+        case .readLocalVersion, .readSupportedCommands, .readSupportedFeatures, .readAddress, .readLEFeatures,
             .readLEBufferSize, .readSupportedStates, .readAcceptListSize, .chooseAddress, .setEventMask,
             .setLEEventMask:
             return true
         }
     }
+}
+
+/// What the first steps of a start found out for the later ones.
+struct StartupFindings {
+    /// The LMP feature bits (Core 5.4, Vol 2, Part C, 3.3); `nil` if the controller did not report them.
+    var lmpFeatures: UInt64?
+    /// Whether Zephyr's Read Static Addresses is there.
+    var hasStaticAddresses = false
+    /// A static address that the maker gave to the controller.
+    var staticAddress: DeviceAddress?
+    /// How many LE event masks the controller has refused.
+    var refusedMasks = 0
+    /// Whether the controller has refused an event mask.
+    var hasRefusedEventMask = false
+
+    /// Whether the controller has BR/EDR and LE.
+    var isDualMode: Bool {
+        guard let lmpFeatures else { return false }
+        return lmpFeatures >> 38 & 1 == 1 && lmpFeatures >> 37 & 1 == 0
+    }
+
+    func supports(_ opcode: HCIOpcode, _ information: ControllerInformation) -> Bool {
+        var reader = PacketReader(information.supportedCommands.span.bytes)
+        do throws(DecodingError) {
+            return try SupportedCommands(decoding: &reader).contains(opcode)
+        } catch { return false }
+    }
+}
+
+extension HostConfiguration {
+    /// Whether a static address of the maker may replace the owner's random one.
+    var takesStaticAddress: Bool {
+        switch ownAddress {
+        case .automatic, .resolvable: true
+        case .public, .random: false
+        }
+    }
+}
+
+/// Vendor commands of Zephyr's controllers (Zephyr, hci_vs.h).
+enum ZephyrVendorCommands {
+    static let readSupportedCommands = HCIOpcode(rawValue: 0xFC02)
+    static let readStaticAddresses = HCIOpcode(rawValue: 0xFC09)
 }
 
 /// The event masks: the events that the engine handles.
@@ -83,13 +145,38 @@ enum EventMasks {
         .dataBufferOverflow, .encryptionKeyRefreshComplete, .leMeta,
     ]
 
+    /// For a controller that refuses the other: what it has after a reset, and LE.
+    static let leastHCI = EventMask(rawValue: 0x0000_1FFF_FFFF_FFFF).union(.leMeta)
+
     /// Core 5.4, Vol 4, Part E, 7.8.1. Only events of features that the controller supports, because old controllers
     /// refuse unknown bits.
-    static func le(for features: LEFeatures, _ configuration: HostConfiguration) -> LEEventMask {
+    /// - Parameter refused: how many masks the controller has refused: each time, one with fewer events is left.
+    static func le(for features: LEFeatures, _ configuration: HostConfiguration, refused: Int = 0) -> LEEventMask {
+        let mask = full(for: features, configuration)
+        return switch refused {
+        case 0: mask
+        // Without the events that came after Core 5.0.
+        case 1: mask.intersection(core50)
+        default: .afterReset
+        }
+    }
+
+    private static let core50: LEEventMask = LEEventMask.afterReset.union([
+        .remoteConnectionParameterRequest, .dataLengthChange, .enhancedConnectionComplete, .directedAdvertisingReport,
+        .phyUpdateComplete, .extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated,
+    ])
+
+    private static func full(for features: LEFeatures, _ configuration: HostConfiguration) -> LEEventMask {
         var mask = LEEventMask.afterReset
         if features.contains(.connectionParametersRequestProcedure) { mask.insert(.remoteConnectionParameterRequest) }
         if features.contains(.dataPacketLengthExtension) { mask.insert(.dataLengthChange) }
-        if features.contains(.linkLayerPrivacy) { mask.insert(.enhancedConnectionComplete) }
+        // Either of the features requires that event (Core 5.3, Vol 4, Part E, 3.1, C24), and some controllers then send
+        // no other.
+        if features.contains(.linkLayerPrivacy)
+            || configuration.adaptsToController && features.contains(.extendedAdvertising)
+        {
+            mask.insert(.enhancedConnectionComplete)
+        }
         if features.contains(.le2MPHY) || features.contains(.leCodedPHY) { mask.insert(.phyUpdateComplete) }
         if features.contains(.extendedAdvertising) {
             mask.formUnion([.extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated])

@@ -11,8 +11,7 @@ extension GATTClient {
         var number: UInt32
         var bearer: ATTBearer
         var running: Running?
-        /// The indication that waits for clients.
-        var unconfirmedIndication: [UInt8]?
+        var indication: UnconfirmedIndication?
     }
 
     /// How many waiting operations are considered for a free bearer.
@@ -73,20 +72,21 @@ extension GATTClient {
         return receive(pdu, at: now)
     }
 
-    /// When the first request on any bearer times out.
+    /// When the first request on any bearer times out, or the first confirmation is overdue.
     ///
     /// Static, because a copy of the client would be made for a call in the midst of its parts.
-    static func firstDeadline(of others: [Lane], _ bearer: ATTBearer) -> Instant? {
-        var first = bearer.deadline
-        for lane in others { first = earliest(first, lane.bearer.deadline) }
+    static func firstDeadline(of others: [Lane], _ atWork: Instant?) -> Instant? {
+        var first = atWork
+        for lane in others { first = earliest(first, earliest(lane.bearer.deadline, lane.indication?.deadline)) }
         return first
     }
 
     /// Time has passed: a request that was not answered in time ends its bearer; if that is the unenhanced one, the
     /// link (Core 5.4, Vol 3, Part F, 3.3.3).
     mutating func advanceBearers(to now: Instant) {
-        guard end == nil, !isPaused, let first = Self.firstDeadline(of: others, bearer), first <= now else { return }
+        guard let first = nextDeadline, first <= now else { return }
         forEachBearer { client in
+            if client.end == nil { client.confirmOverdue(now) }
             guard client.end == nil, let deadline = client.bearer.deadline, deadline <= now else { return }
             if client.number == 0 {
                 client.endAll(.transactionTimeout)
@@ -119,11 +119,11 @@ extension GATTClient {
         guard let index = others.firstIndex(where: { $0.number == number }) else { return false }
         let next = others[index]
         others[index] = Lane(
-            number: self.number, bearer: bearer, running: running, unconfirmedIndication: unconfirmedIndication)
+            number: self.number, bearer: bearer, running: running, indication: indication)
         self.number = next.number
         bearer = next.bearer
         running = next.running
-        unconfirmedIndication = next.unconfirmedIndication
+        indication = next.indication
         return true
     }
 

@@ -45,6 +45,14 @@ extension GATTClient {
         case .writeLong(let handle, let value):
             guard let writes = share([AttributeWrite(handle: handle, value: value)], id, client) else { return nil }
             return .preparedWrite(PreparedWrite(writes, comparesEcho: false))
+        case .writePart(let handle, let offset, let value, let isReliable):
+            // A part of a configuration that others use cannot be completed with what they need.
+            guard offset == 0 || subscriptions.wanted(of: handle, besides: client) == 0 else {
+                if let id { complete(id, .failure(.att(.valueNotAllowed, handle: handle))) }
+                return nil
+            }
+            guard let writes = share([AttributeWrite(handle: handle, value: value)], id, client) else { return nil }
+            return .preparedWrite(PreparedWrite(writes, comparesEcho: isReliable, at: offset))
         case .reliableWrite(let writes):
             guard let writes = share(writes, id, client) else { return nil }
             return .preparedWrite(PreparedWrite(writes, comparesEcho: true))
@@ -74,7 +82,7 @@ extension GATTClient {
         let writes: [AttributeWrite]
         switch operation {
         case .write(let handle, let value), .writeLong(let handle, let value), .writeCommand(let handle, let value),
-            .writeSigned(let handle, let value):
+            .writeSigned(let handle, let value), .writePart(let handle, 0, let value, _):
             guard subscriptions.isConfiguration(handle) else { return [] }
             writes = [AttributeWrite(handle: handle, value: value)]
         case .reliableWrite(let all): writes = all

@@ -28,10 +28,14 @@ extension GATTClient {
         case .readMultiple(let handles): return .readMultiple(MultipleRead(handles: handles, isVariable: false))
         case .readMultipleVariable(let handles):
             return .readMultiple(MultipleRead(handles: handles, isVariable: true))
-        case .write, .writeLong, .reliableWrite, .writeCommand, .writeSigned:
+        case .write, .writeLong, .writePart, .reliableWrite, .writeCommand, .writeSigned:
             return prepareWrite(operation, id, client)
         case .subscribe(let handle, let configuration, let mode):
-            return prepareSubscription(handle, configuration, mode, id, client)
+            return prepareSubscription(handle, configuration, mode, confirms: false, id, client)
+        case .subscribeConfirming(let handle, let configuration):
+            return prepareSubscription(handle, configuration, .indications, confirms: true, id, client)
+        // Ended when it was started.
+        case .confirm: return nil
         case .unsubscribe(let handle): return prepareUnsubscription(handle, id, client)
         }
     }
@@ -53,27 +57,28 @@ extension GATTClient {
     // MARK: Subscriptions
 
     private mutating func prepareSubscription(
-        _ handle: AttributeHandle, _ configuration: AttributeHandle, _ mode: SubscriptionMode, _ id: OperationID?,
-        _ client: ClientID
+        _ handle: AttributeHandle, _ configuration: AttributeHandle, _ mode: SubscriptionMode, confirms: Bool,
+        _ id: OperationID?, _ client: ClientID
     ) -> GATTProcedure? {
         let bits = mode.rawValue
         if let target = subscriptions.claim(handle, configuration: configuration, bits: bits) {
-            return .configure(handle, configuration: configuration, bits: target, .subscribed(mode))
+            return .configure(
+                handle, configuration: configuration, bits: target, .subscribed(mode, confirms: confirms))
         }
-        addSubscription(handle, client, bits, id)
+        addSubscription(handle, client, bits, confirms: confirms, id)
         return nil
     }
 
     /// Adds the client to the holders of a subscription; values that waited for a holder follow the operation's result.
     private mutating func addSubscription(
-        _ handle: AttributeHandle, _ client: ClientID, _ bits: UInt16, _ id: OperationID?
+        _ handle: AttributeHandle, _ client: ClientID, _ bits: UInt16, confirms: Bool, _ id: OperationID?
     ) {
         guard subscriptions[handle] != nil else {
             // Service Changed has invalidated the value meanwhile.
             if let id { complete(id, .failure(.notSubscribed)) }
             return
         }
-        subscriptions.add(client, bits: bits, to: handle)
+        subscriptions.add(client, bits: bits, confirms: confirms, to: handle)
         subscriptions.settle(handle)
         if let id { complete(id, .success(.subscribed)) }
         deliverEarly(handle)
@@ -98,6 +103,7 @@ extension GATTClient {
             if let id { complete(id, .failure(.notSubscribed)) }
             return nil
         }
+        confirmForThoseGone()
         if let change = subscriptions.change(for: handle) {
             return .configure(handle, configuration: change.configuration, bits: change.bits, .unsubscribed)
         }
@@ -123,8 +129,10 @@ extension GATTClient {
         if case .success = result { isWritten = true } else { isWritten = false }
         if isWritten { subscriptions.wrote(bits, to: configuration, of: handle) }
         switch purpose {
-        case .subscribed(let mode):
-            if isWritten, !ended.isAbandoned { return addSubscription(handle, ended.client, mode.rawValue, ended.id) }
+        case .subscribed(let mode, let confirms):
+            if isWritten, !ended.isAbandoned {
+                return addSubscription(handle, ended.client, mode.rawValue, confirms: confirms, ended.id)
+            }
             // The client has gone, or the peer refused: the modes that the other holders want are what counts.
             subscriptions.settle(handle)
             if isWritten { reconfigure(handle) }

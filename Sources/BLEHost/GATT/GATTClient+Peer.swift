@@ -34,27 +34,47 @@ extension GATTClient {
         }
     }
 
+    /// An indication that the peer has sent and for whose confirmation it waits.
+    enum UnconfirmedIndication {
+        /// A client cannot accept it now: the whole PDU, which has not been processed.
+        case held([UInt8])
+        /// It was delivered, and these clients have not said that they have taken it.
+        case delivered(AttributeHandle, to: [ClientID], deadline: Instant)
+
+        var deadline: Instant? { if case .delivered(_, _, let deadline) = self { deadline } else { nil } }
+    }
+
     /// Confirms an indication at once, whatever it contains, because a server that waits for the confirmation sends no
     /// other for 30 s. If a client that subscribed to the value cannot accept it now, the confirmation is delayed: that
-    /// is why the server waits.
-    mutating func receiveIndication(_ pdu: RawSpan) {
+    /// is why the server waits. It follows the value if a client says when it has taken it.
+    mutating func receiveIndication(_ pdu: RawSpan, _ now: Instant) {
+        // A peer that sends another before the confirmation loses it.
+        if case .delivered = indication { return bearer.count(.unconfirmedIndications) }
         if !holdingClients.isEmpty, isHeld(pdu) {
-            // A peer that sends another before the confirmation loses it.
-            if unconfirmedIndication == nil {
-                unconfirmedIndication = pdu.copied()
+            if indication == nil {
+                indication = .held(pdu.copied())
             } else {
                 bearer.count(.unconfirmedIndications)
             }
             return
         }
-        send(ATTHandleValueConfirmation().encoded())
         do throws(DecodingError) {
-            let indication = try ATTHandleValueIndication(pdu)
-            deliver(indication.handle, indication.value, isIndication: true)
+            let value = try ATTHandleValueIndication(pdu)
+            let clients = subscriptions.confirmingClients(of: value.handle)
+            if clients.isEmpty || indication != nil {
+                sendConfirmation()
+            } else {
+                let deadline = now.advanced(by: settings.confirmationLimit)
+                indication = .delivered(value.handle, to: clients, deadline: deadline)
+            }
+            deliver(value.handle, value.value, isIndication: true)
         } catch {
+            sendConfirmation()
             bearer.count(.malformedPDUs)
         }
     }
+
+    private mutating func sendConfirmation() { send(ATTHandleValueConfirmation().encoded()) }
 
     private func isHeld(_ pdu: RawSpan) -> Bool {
         guard let indication = try? ATTHandleValueIndication(pdu) else { return false }
@@ -62,19 +82,58 @@ extension GATTClient {
     }
 
     /// Sets the clients that currently accept no more indications.
-    mutating func withholdConfirmations(for clients: [ClientID]) {
+    mutating func withholdConfirmations(for clients: [ClientID], at now: Instant) {
         holdingClients = clients
-        releaseIndications()
+        releaseIndications(now)
+    }
+
+    /// A client has taken an indication of a value.
+    mutating func confirm(_ handle: AttributeHandle, by client: ClientID) {
+        var isDone = false
+        forEachBearer { lane in
+            guard !isDone, case .delivered(handle, var clients, let deadline) = lane.indication,
+                let place = clients.firstIndex(of: client)
+            else { return }
+            isDone = true
+            clients.remove(at: place)
+            lane.indication = .delivered(handle, to: clients, deadline: deadline)
+            if clients.isEmpty { lane.confirm() }
+        }
+    }
+
+    private mutating func confirm() {
+        indication = nil
+        sendConfirmation()
     }
 
     /// Processes the delayed indications, one of each bearer, for which no client has to be waited for any longer.
-    mutating func releaseIndications() { forEachBearer { $0.releaseIndication() } }
+    mutating func releaseIndications(_ now: Instant) {
+        forEachBearer { $0.releaseIndication(now) }
+        confirmForThoseGone()
+    }
 
-    /// Processes the delayed indication if no client has to be waited for any longer.
-    mutating func releaseIndication() {
-        guard end == nil, let pdu = unconfirmedIndication, !isHeld(pdu.span.bytes) else { return }
-        unconfirmedIndication = nil
-        receiveIndication(pdu.span.bytes)
+    private mutating func releaseIndication(_ now: Instant) {
+        guard end == nil, case .held(let pdu)? = indication, !isHeld(pdu.span.bytes) else { return }
+        indication = nil
+        receiveIndication(pdu.span.bytes, now)
+    }
+
+    /// Clients that have unsubscribed or gone need not be waited for.
+    mutating func confirmForThoseGone() {
+        forEachBearer { lane in
+            guard lane.end == nil, case .delivered(let handle, let clients, let deadline)? = lane.indication else {
+                return
+            }
+            let remaining = lane.subscriptions.confirmingClients(of: handle)
+            let awaited = clients.filter { remaining.contains($0) }
+            lane.indication = .delivered(handle, to: awaited, deadline: deadline)
+            if awaited.isEmpty { lane.confirm() }
+        }
+    }
+
+    /// Clients that have taken too long are not waited for any longer.
+    mutating func confirmOverdue(_ now: Instant) {
+        if let deadline = indication?.deadline, deadline <= now { confirm() }
     }
 
     private mutating func deliver(_ handle: AttributeHandle, _ value: RawSpan, isIndication: Bool) {

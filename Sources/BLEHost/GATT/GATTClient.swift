@@ -75,8 +75,8 @@ struct GATTClient {
     var early: EarlyNotifications
     /// Clients for whose values indications are left unconfirmed.
     var holdingClients: [ClientID] = []
-    /// The indication that waits for these clients.
-    var unconfirmedIndication: [UInt8]?
+    /// The indication of the bearer at work whose confirmation waits for clients.
+    var indication: UnconfirmedIndication?
     var commands: WriteCommandQueue
     /// Values and write commands on their way out.
     var octets = OctetRing()
@@ -104,8 +104,8 @@ struct GATTClient {
     @inline(__always)
     var nextDeadline: Instant? {
         guard end == nil, !isPaused else { return nil }
-        guard hasOthers else { return bearer.deadline }
-        return Self.firstDeadline(of: others, bearer)
+        guard hasOthers else { return earliest(bearer.deadline, indication?.deadline) }
+        return Self.firstDeadline(of: others, earliest(bearer.deadline, indication?.deadline))
     }
     /// The client whose operation is under way, or waits for security.
     var clientAtWork: ClientID? {
@@ -152,6 +152,10 @@ struct GATTClient {
     mutating func start(_ operation: GATTOperation, id: OperationID, client: ClientID, user: UInt32, at now: Instant) {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
+        if case .confirm(let handle) = operation {
+            confirm(handle, by: client)
+            return complete(id, .success(.confirmed))
+        }
         if case .writeCommand(let handle, let value) = operation {
             guard value.count <= commandLimit else {
                 return complete(id, .failure(.valueTooLong(limit: commandLimit)))
@@ -199,7 +203,7 @@ struct GATTClient {
         for id in waiting.removeAll(of: client) { complete(id, .failure(.cancelled)) }
         for id in commands.abandonAll(of: client) { complete(id, .failure(.cancelled)) }
         for handle in subscriptions.removeAll(of: client) { reconfigure(handle) }
-        releaseIndications()
+        releaseIndications(now)
         pump(now)
     }
 
@@ -211,7 +215,9 @@ struct GATTClient {
 
     mutating func advance(to now: Instant) {
         if hasOthers { return advanceBearers(to: now) }
-        guard end == nil, !isPaused, let deadline = bearer.deadline, deadline <= now else { return }
+        guard end == nil, !isPaused else { return }
+        confirmOverdue(now)
+        guard let deadline = bearer.deadline, deadline <= now else { return }
         endAll(.transactionTimeout)
         actions.append(.disconnect)
     }
@@ -280,7 +286,7 @@ struct GATTClient {
         case .invalidResponse(let detail): broken(detail, now)
         case .notification: receiveNotification(pdu)
         case .multipleNotification: receiveMultipleNotification(pdu)
-        case .indication: receiveIndication(pdu)
+        case .indication: receiveIndication(pdu, now)
         case .mtuRequest: receiveMTURequest(pdu)
         case .request, .command, .confirmation: return true
         }
@@ -479,7 +485,7 @@ struct GATTClient {
             client.bearer.die()
             if let id = client.running?.id { client.complete(id, .failure(reason)) }
             client.running = nil
-            client.unconfirmedIndication = nil
+            client.indication = nil
         }
         if let id = suspended?.operation.id { complete(id, .failure(reason)) }
         suspended = nil

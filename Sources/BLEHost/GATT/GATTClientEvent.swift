@@ -23,7 +23,8 @@ public struct GATTNotification: Equatable, Sendable {
     public var handle: AttributeHandle
     /// What the server sent: at most ATT_MTU − 3 octets.
     public var value: [UInt8]
-    /// Whether it came as an indication; the confirmation is already being sent.
+    /// Whether it came as an indication; the confirmation is already being sent, unless this client sends it by
+    /// `GATTOperation.confirm`.
     public var isIndication: Bool
     /// The clients that subscribed to it, in ascending order.
     public var clients: [ClientID]

@@ -6,6 +6,9 @@ public struct GATTClientSettings: Equatable, Sendable {
     public var receiveMTU: UInt16 = 517
     /// How long the response to a request may take (Core 5.4, Vol 3, Part F, 3.3.3).
     public var transactionTimeout = Microseconds.seconds(30)
+    /// How long clients that confirm indications themselves may take: less than any peer waits, so that one that hangs
+    /// costs no link.
+    public var confirmationLimit = Microseconds.seconds(5)
     /// How many operations may wait, in addition to the running one. A client that has none waiting always may start
     /// one, and so may one whose user's clients have less than a sixteenth of them.
     public var operationLimit = 1024

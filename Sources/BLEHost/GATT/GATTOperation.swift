@@ -46,6 +46,10 @@ public enum GATTOperation: Equatable, Sendable {
     /// Writes a value of up to 512 octets with prepared writes, even if it is short (Core 5.4, Vol 3, Part G, 4.9.4).
     /// Ends with `written`.
     case writeLong(AttributeHandle, value: [UInt8])
+    /// Writes octets from `offset` on with prepared writes; `isReliable`: the server's echo is compared with what was
+    /// sent (Core 5.4, Vol 3, Part G, 4.9.4 and 4.9.5). The server says whether the value may end behind them. Ends with
+    /// `written`.
+    case writePart(AttributeHandle, offset: UInt16, value: [UInt8], isReliable: Bool)
     /// Writes several values, all or none, and compares the server's echo with what was sent (Core 5.4, Vol 3, Part G,
     /// 4.9.5). Ends with `written`.
     case reliableWrite([AttributeWrite])
@@ -67,7 +71,14 @@ public enum GATTOperation: Equatable, Sendable {
     /// Some devices notify without a configuration, or with one that cannot be written. The configuration
     /// `AttributeHandle.none` subscribes to what such a device sends: nothing is written.
     case subscribe(AttributeHandle, configuration: AttributeHandle, mode: SubscriptionMode)
-    /// Undoes one `subscribe` of this client; the peer's configuration is written when the last client unsubscribes.
+    /// Subscribes to indications as `subscribe` does, and from then on the client says by `confirm` when it has taken a
+    /// value. The peer gets the confirmation when all such clients of the value have said so, have unsubscribed or have
+    /// gone, but no later than after `GATTClientSettings.confirmationLimit`. Ends with `subscribed`.
+    case subscribeConfirming(AttributeHandle, configuration: AttributeHandle)
+    /// Confirms the indication of a value that the client was given last. Ends at once with `confirmed`, also if there is
+    /// none.
+    case confirm(AttributeHandle)
+    /// Undoes one `subscribe` or `subscribeConfirming` of this client; the peer's configuration is written when the last client unsubscribes.
     /// Ends with `unsubscribed`.
     case unsubscribe(AttributeHandle)
 }

@@ -24,6 +24,8 @@ public enum GATTResult: Equatable, Sendable {
     case subscribed
     /// This client no longer receives the value.
     case unsubscribed
+    /// This client has taken an indication.
+    case confirmed
 }
 
 /// A service declaration (Core 5.4, Vol 3, Part G, 3.1).

@@ -25,19 +25,20 @@ extension OperationReach {
         self.init(client: client)
         switch operation {
         case .exchangeMTU: isForUnenhanced = true
+        case .confirm: break
         case .discoverServices, .discoverSecondaryServices, .discoverIncludedServices, .discoverCharacteristics,
             .discoverDescriptors, .readUsingUUID:
             break
         case .read(let handle), .readLong(let handle, _): handles = [handle]
         case .readMultiple(let read), .readMultipleVariable(let read): handles = read
         case .write(let handle, _), .writeLong(let handle, _), .writeCommand(let handle, _),
-            .writeSigned(let handle, _), .unsubscribe(let handle):
+            .writeSigned(let handle, _), .writePart(let handle, _, _, _), .unsubscribe(let handle):
             handles = [handle]
             hasEffect = true
         case .reliableWrite(let writes):
             handles = writes.map { $0.handle }
             hasEffect = true
-        case .subscribe(let value, let configuration, _):
+        case .subscribe(let value, let configuration, _), .subscribeConfirming(let value, let configuration):
             handles = [value, configuration]
             hasEffect = true
         }

@@ -12,6 +12,8 @@ struct SubscriptionTable {
         /// Calls to `subscribe` that have not been undone.
         var count: Int
         var bits: UInt16
+        /// Whether the client says when it has taken an indication.
+        var confirms = false
     }
 
     struct Entry: Equatable {
@@ -53,6 +55,12 @@ struct SubscriptionTable {
     /// What `subscript` also says, without a copy of the holders.
     func clients(of valueHandle: AttributeHandle) -> [ClientID] {
         index(of: valueHandle).map { entries[$0].clients } ?? []
+    }
+
+    /// The clients that say when they have taken an indication of `valueHandle`.
+    func confirmingClients(of valueHandle: AttributeHandle) -> [ClientID] {
+        guard let index = index(of: valueHandle) else { return [] }
+        return entries[index].holders.filter { $0.confirms }.map { $0.client }
     }
 
     /// A client is about to subscribe to `valueHandle`: returns the bits that the configuration then needs; `nil` if it
@@ -134,14 +142,16 @@ struct SubscriptionTable {
         return values
     }
 
-    mutating func add(_ client: ClientID, bits: UInt16, to valueHandle: AttributeHandle) {
+    mutating func add(_ client: ClientID, bits: UInt16, confirms: Bool = false, to valueHandle: AttributeHandle) {
         guard let index = index(of: valueHandle) else { return }
         if let holder = entries[index].holders.firstIndex(where: { $0.client == client }) {
             entries[index].holders[holder].count += 1
             entries[index].holders[holder].bits |= bits
+            if confirms { entries[index].holders[holder].confirms = true }
         } else {
             let place = entries[index].holders.firstIndex { $0.client > client } ?? entries[index].holders.count
-            entries[index].holders.insert(Holder(client: client, count: 1, bits: bits), at: place)
+            entries[index].holders.insert(
+                Holder(client: client, count: 1, bits: bits, confirms: confirms), at: place)
             entries[index].clients.insert(client, at: place)
         }
     }

@@ -14,6 +14,14 @@ struct ACLScheduler {
     /// present and sends, but accepts nothing.
     static let timeout: Microseconds = .seconds(45)
 
+    /// A controller that reports more than any chip has is not believed: behind its buffers there may be others'
+    /// (mynewt-mcumgr#93 shows 8192 octets and 128 packets).
+    static let longestPacket = 1021
+    static let mostPackets = 32
+
+    /// How long a packet must have been in the controller to show that the controller sends none.
+    static let silence: Microseconds = .seconds(10)
+
     /// Octets of data in one ACL data packet, at least 27.
     private(set) var packetLength = 27
     private var total = 1
@@ -26,10 +34,17 @@ struct ACLScheduler {
     private var busyLinks = 0
     /// Links with completely sent frames whose senders have had no report yet.
     private var passed = Queue<Link>()
+    /// When the controller last confirmed a packet of any link.
+    private var lastConfirmation = Instant.zero
+    /// How many links have stalled, one after the other, while no packet of any link was confirmed.
+    private var stallsInSuccession = 0
 
-    mutating func configure(packetLength: UInt16, packetCount: UInt16) {
-        self.packetLength = max(27, Int(packetLength))
-        total = max(1, Int(packetCount))
+    /// - Parameter isBelieved: whether to use whatever the controller reports.
+    mutating func configure(packetLength: UInt16, packetCount: UInt16, isBelieved: Bool) {
+        let (longest, most) = isBelieved ? (Int.max, Int.max) : (Self.longestPacket, Self.mostPackets)
+        self.packetLength = max(27, min(longest, Int(packetLength)))
+        total = max(1, min(most, Int(packetCount)))
+        stallsInSuccession = 0
         available = total
         ring.removeAll()
         unservedInRing = 0
@@ -51,10 +66,33 @@ struct ACLScheduler {
         guard confirmed > 0 else { return }
         link.packetsInFlight -= confirmed
         link.lastConfirmation = now
+        lastConfirmation = now
+        stallsInSuccession = 0
         available = min(total, available + confirmed)
         guard link.packetsInFlight == 0 else { return }
         busyLinks -= 1
         if link.isInTransmitRing { unservedInRing += 1 }
+    }
+
+    /// Data were lost because the controller had no room for them, although it said that it had (Core 5.4, Vol 4, Part
+    /// E, 7.7.26): from now on it gets one packet less at a time.
+    mutating func overflowed() {
+        guard total > 1 else { return }
+        total -= 1
+        available -= 1
+    }
+
+    /// A link has stalled.
+    /// - Parameter others: the other links.
+    /// - Returns: whether the controller sends nothing on any link. One link alone may have an odd peer: it takes a
+    ///   second one whose packets stay in the controller, at the same time or after the first one was closed.
+    mutating func stalled(besides others: [Link], at now: Instant) -> Bool {
+        stallsInSuccession += 1
+        guard lastConfirmation.advanced(by: Self.silence) <= now else { return false }
+        return stallsInSuccession > 1
+            || others.contains {
+                $0.packetsInFlight > 0 && $0.lastConfirmation.advanced(by: Self.silence) <= now
+            }
     }
 
     /// The link is gone, and its packets in the controller with it (pain 11).

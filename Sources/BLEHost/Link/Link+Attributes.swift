@@ -87,8 +87,8 @@ extension Link {
         switch security.admission(of: pdu) {
         case .take: return true
         case .confirm:
-            gatt.indicationDropped(pdu)
-            send(ATTHandleValueConfirmation().encoded(), on: .attributeProtocol, into: &effects)
+            refuseCleartext(pdu, into: &effects)
+            return false
         case .refuse(let opcode):
             // Each request but Execute Write begins with a handle.
             let octets =
@@ -104,9 +104,18 @@ extension Link {
         return false
     }
 
+    /// Drops what only the bonded device may send and what may have come from another.
+    func refuseCleartext(_ pdu: RawSpan, into effects: inout Effects) {
+        if let octet = pdu.byte(at: 0), ATTOpcode(rawValue: octet).kind == .indication {
+            gatt.indicationDropped(pdu)
+            send(ATTHandleValueConfirmation().encoded(), on: .attributeProtocol, into: &effects)
+        }
+        security.recordCleartext(into: &effects)
+    }
+
     /// Leaves indications unconfirmed if these clients are subscribed to the value.
     func withholdConfirmations(of clients: [ClientID], into effects: inout Effects) {
-        gatt.withholdConfirmations(for: clients)
+        gatt.withholdConfirmations(for: clients, at: effects.now)
         performClientActions(into: &effects)
     }
 

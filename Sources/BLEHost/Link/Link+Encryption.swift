@@ -58,9 +58,15 @@ extension Link {
             effects.counters.unexpectedEvents &+= 1
             return
         }
+        let wasPlain = security.lastKey == nil
         guard
             let end = security.encryptionEnded(isOn: isOn, status: status, hasBegun: hasBegun, into: &effects)
         else { return }
+        if end.isGood {
+            security.judgePostponed(interval: Microseconds(parameters.interval), at: effects.now)
+        } else {
+            for pdu in security.removeDoubtful() { refuseCleartext(pdu.octets.span.bytes, into: &effects) }
+        }
         if end.isInDoubt { forfeit(&rooms, into: &effects) }
         reportSecurityToServer(&rooms)
         effects.events.append(.encryptionChanged(id, security.summary(rooms.pairings.bonds)))
@@ -74,7 +80,7 @@ extension Link {
             recordUseOfBond(&rooms, into: &effects)
         }
         if security.isPairing {
-            continuePairing(after: end, into: &effects)
+            continuePairing(after: end, wasPlain: wasPlain, into: &effects)
         } else if end.isGood || !hasBegun && security.keyInUse != nil {
             // A controller that refused to refresh the key has said nothing against the one in use.
             if followPostponedPairing(&rooms, into: &effects) {
@@ -96,11 +102,18 @@ extension Link {
     private func clientRecord(_ pairings: inout Pairings) -> GATTClientRecord? { bond(&pairings)?.clientRecord }
 
     @inline(never)
-    private func continuePairing(after end: LinkSecurityMachine.EncryptionEnd, into effects: inout Effects) {
+    private func continuePairing(
+        after end: LinkSecurityMachine.EncryptionEnd, wasPlain: Bool, into effects: inout Effects
+    ) {
         let (interval, now) = (Microseconds(parameters.interval), effects.now)
+        let mayBeLate = wasPlain && effects.expects(.sendsDataBeforeEvents)
+        var hasProvenEarlyKey = false
         continuePairing(into: &effects) {
-            $0.encryptionChanged(to: end.isGood, status: end.status, interval: interval, at: now)
+            $0.encryptionChanged(
+                to: end.isGood, status: end.status, interval: interval, mayBeLate: mayBeLate, at: now)
+            hasProvenEarlyKey = $0.hasProvenEarlyKey
         }
+        if hasProvenEarlyKey, effects.adapts { effects.learn(.sendsDataBeforeEvents) }
     }
 
     /// The bond's key has been tried: pairs now for what the peripheral requested beyond its bond.
@@ -158,6 +171,7 @@ extension Link {
     /// ending the link.
     func securityLost(_ reason: DisconnectionReason, _ pairings: inout Pairings, into effects: inout Effects) {
         guard Features.pairing else { return }
+        for _ in security.removeDoubtful() { security.recordCleartext(into: &effects) }
         if security.isPairing {
             security.pairingLost(isByPeer: reason != .controllerLost, &pairings.attempts, into: &effects)
         } else if security.isChanging, !isClosing, case .controller(let status) = reason {

@@ -47,7 +47,9 @@ extension Link {
     /// the change may come after data that are encrypted with the new key.
     @inline(never)
     private func postpone(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier, into effects: inout Effects) {
-        if security.postpone(pdu, on: channel) { return }
+        let interval = Microseconds(parameters.interval)
+        if security.postpone(pdu, on: channel, interval: interval, at: effects.now) { return }
+        if security.isDoubtful(pdu, on: channel) { return refuseCleartext(pdu, into: &effects) }
         effects.counters.floodedLinks &+= 1
         end(.remoteDeviceLowResources, into: &effects)
     }
@@ -62,6 +64,7 @@ extension Link {
                 } catch {
                     effects.recordMalformedPacket(error)
                 }
+            case _ where pdu.isRefused: refuseCleartext(pdu.octets.span.bytes, into: &effects)
             default: receiveATT(pdu.octets.span.bytes, &rooms, into: &effects)
             }
         }

@@ -28,6 +28,13 @@ extension Link {
                     minimumTimeSpent: zones.minimumEvents), purpose: purpose, of: client)
         case .monitorPathLoss(nil): switchPathLossReports(on: false, into: &effects)
         case .setAuthenticatedPayloadTimeout(let timeout):
+            // The one reports no change of encryption any more after this (BTstack's hci.c), the other is harmed by it
+            // (Linux btusb.c).
+            guard !effects.expects([.eventMaskPageTwoMutesEncryption, .cannotWriteAuthenticatedPayloadTimeout]) else {
+                let opcode = WriteAuthenticatedPayloadTimeout.opcode
+                let failure = HostFailure.controller(.unsupportedFeatureOrParameterValue, opcode)
+                return finish(opcode, with: .failure(failure), into: &effects)
+            }
             // The only event of this page that the engine knows.
             effects.commands.append(
                 SetEventMaskPage2(mask: .authenticatedPayloadTimeoutExpired), purpose: .unattendedOnLink(handle))

@@ -68,9 +68,8 @@ extension Link {
         reason: HCIStatus, isAsked: Bool = false, _ attempts: inout PairingAttempts, into effects: inout Effects
     ) {
         guard place != nil, !isClosing || isToEnd else { return }
-        let timeout = Self.closingTimeout.rawValue + Int64(parameters.supervisionTimeout.rawValue) * 10_000
         isToEnd = false
-        state = .closing(deadline: effects.now.advanced(by: .microseconds(timeout)))
+        state = .closing(deadline: effects.now.advanced(by: closingSpan))
         // The bond that the pairing would create is no longer wanted.
         security.pairingLost(isByPeer: false, &attempts, into: &effects)
         if security.postponeDisconnect(
@@ -80,6 +79,34 @@ extension Link {
         }
         effects.commands.append(
             Disconnect(connectionHandle: id.handle, reason: reason), purpose: .link(id, .disconnect))
+    }
+
+    /// The controller refused to end the link, although it knows it. The peer may still be there, and the controller's
+    /// buffers are in use as long as it is: the link stays, and is ended again later.
+    func endRefused(_ status: HCIStatus, into effects: inout Effects) {
+        refusedEnds += 1
+        if refusedEnds > 1 { effects.requestRecovery(from: .refused(status, Disconnect.opcode)) }
+    }
+
+    /// Tries once more to end a link that the controller did not want to end.
+    /// - Returns: whether there is something left to wait for.
+    func closesAgain(into effects: inout Effects) -> Bool {
+        guard refusedEnds > 0 else { return false }
+        guard refusedEnds == 1 else {
+            effects.requestRecovery(from: .unanswered(Disconnect.opcode))
+            return true
+        }
+        // Whatever happens to this command, the next time is the last one.
+        refusedEnds = 2
+        state = .closing(deadline: effects.now.advanced(by: closingSpan))
+        effects.commands.append(
+            Disconnect(connectionHandle: id.handle, reason: .remoteUserTerminatedConnection),
+            purpose: .link(id, .disconnect))
+        return true
+    }
+
+    private var closingSpan: Microseconds {
+        .microseconds(Self.closingTimeout.rawValue + Int64(parameters.supervisionTimeout.rawValue) * 10_000)
     }
 
     /// The controller has confirmed packets of this link.

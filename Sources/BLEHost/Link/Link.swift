@@ -32,8 +32,12 @@ final class Link {
     /// What the local controller supports.
     let localFeatures: LEFeatures
     var state: State
+    /// How often the controller has refused to end the link.
+    var refusedEnds = 0
     /// Whether the link must end because of what arrived on it: `Host.settle` ends it at the end of the input.
     var isToEnd = false
+    /// When the controller reported it.
+    let began: Instant
     var parameters: ConnectionParameters
     /// How the peer's requests for other parameters are answered while no client asks for anything else.
     var usualParameterPolicy = ParameterPolicy.accept
@@ -74,6 +78,8 @@ final class Link {
     /// When the controller last confirmed a packet; if it has confirmed none since, when the first packet was handed
     /// over.
     var lastConfirmation = Instant.zero
+    /// When the controller last delivered something of the peer.
+    var lastReception = Instant.zero
     /// When to check whether confirmations are missing; it is not moved with each packet, so the check may find nothing
     /// wrong.
     var confirmationCheck: Instant?
@@ -81,14 +87,16 @@ final class Link {
     @exclusivity(unchecked) private var storedPassedTags: Queue<ATTSendTag> = Queue<ATTSendTag>()
 
     init(
-        id: LinkID, peer: DeviceAddress, role: LinkRole, state: State, parameters: ConnectionParameters,
-        localFeatures: LEFeatures, localAddress: DeviceAddress, peerAddress: DeviceAddress, gatt: GATTClientSettings
+        id: LinkID, peer: DeviceAddress, role: LinkRole, state: State, began: Instant = .zero,
+        parameters: ConnectionParameters, localFeatures: LEFeatures, localAddress: DeviceAddress,
+        peerAddress: DeviceAddress, gatt: GATTClientSettings
     ) {
         self.id = id
         self.peer = peer
         self.role = role
         self.localFeatures = localFeatures
         self.state = state
+        self.began = began
         self.parameters = parameters
         unsafe storedSecurity = LinkSecurityMachine(
             id: id, role: role, peer: peer, localAddress: localAddress, peerAddress: peerAddress)

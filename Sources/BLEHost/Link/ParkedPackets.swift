@@ -29,6 +29,11 @@ struct ParkedPackets {
         return true
     }
 
+    /// Whether a packet waits for this handle.
+    func hasPackets(for handle: ConnectionHandle, at now: Instant) -> Bool {
+        packets.contains { $0.handle == handle && $0.expiry > now }
+    }
+
     /// Takes the packets for a handle whose link now exists, in order.
     mutating func remove(for handle: ConnectionHandle, at now: Instant) -> [[UInt8]] {
         closed.removeAll { $0.handle == handle }

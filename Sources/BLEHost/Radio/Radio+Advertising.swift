@@ -5,7 +5,7 @@ extension Radio {
     mutating func perform(_ action: AdvertisingMachine.Action, into effects: inout Effects) {
         switch action {
         case .none: break
-        case .setParameters(let parameters): commandSet.setAdvertisingParameters(parameters, &effects.commands)
+        case .setParameters(let parameters): advertisingCommands.setAdvertisingParameters(parameters, &effects.commands)
         case .removeSet:
             effects.commands.append(
                 LERemoveAdvertisingSet(advertisingHandle: RadioCommandSet.advertisingHandle), purpose: .advertise)
@@ -15,25 +15,33 @@ extension Radio {
                 LESetAdvertisingSetRandomAddress(
                     advertisingHandle: RadioCommandSet.advertisingHandle, address: ownAddress),
                 purpose: .advertise)
-        case .setAdvertisement(let data): commandSet.setAdvertisement(data, &effects.commands)
-        case .setScanResponse(let data): commandSet.setScanResponse(data, &effects.commands)
+        case .setAdvertisement(let data): advertisingCommands.setAdvertisement(data, &effects.commands)
+        case .setScanResponse(let data): advertisingCommands.setScanResponse(data, &effects.commands)
         case .setEnabled(let isEnabled):
             let isHighDuty = isEnabled && directedTarget?.form == .highDutyCycle
-            commandSet.setAdvertisingEnabled(
+            advertisingCommands.setAdvertisingEnabled(
                 .init(isEnabled: isEnabled, duration: isHighDuty ? Self.highDutyDuration : 0), &effects.commands)
         case .fail(let status):
-            let failure = HostFailure.controller(status, commandSet.advertisingOpcode)
+            let failure = HostFailure.controller(status, refusedOpcode)
             if let target = advertiser.target { return endDirected(target, .failure(failure), into: &effects) }
             for operation in advertiser.removeShared() { effects.complete(operation, .failure(failure)) }
         }
     }
 
     /// The controller answered a command about advertising.
-    mutating func advertiseAnswered(_ status: HCIStatus, into effects: inout Effects) {
+    mutating func advertiseAnswered(_ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects) {
         guard Features.server else { return }
         effects.countRefusal(status)
         let wasAdvertising = isAdvertising
-        perform(advertisingMachine.completed(status, at: effects.now), into: &effects)
+        // The machine is a new one then, and follows the wishes from the beginning.
+        if changesFamily(status, opcode, into: &effects) {
+            return reportAdvertising(before: wasAdvertising, into: &effects)
+        }
+        perform(
+            advertisingMachine.completed(
+                status, hasLinks: hasLinks || !configuration.adaptsToController, at: effects.now), into: &effects)
+        advertisingAnswered(
+            status, isRefused: advertisingMachine.isWaiting, isOn: advertisingMachine.isAdvertising, into: &effects)
         reportAdvertising(before: wasAdvertising, into: &effects)
         directedDeadline =
             advertisingMachine.isAdvertising && directedTarget?.form == .highDutyCycle

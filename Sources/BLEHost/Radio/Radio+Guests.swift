@@ -4,7 +4,8 @@ import BLEPackets
 extension Radio {
     /// Whether anything is advertised for clients, apart from their own sets.
     var isAdvertising: Bool {
-        advertisingMachine.isAdvertising || Features.users && guests.contains { $0.machine.isAdvertising }
+        advertisingMachine.isAdvertising || advertisingTurns.keepsAdvertising
+            || Features.users && guests.contains { $0.machine.isAdvertising }
     }
 
     /// Tells the owner if advertising has begun or ended.
@@ -38,7 +39,7 @@ extension Radio {
 
     /// Gives a guest a set, if there is one.
     private mutating func admit(_ user: Advertiser.User, into effects: inout Effects) {
-        guard Features.sets, commandSet.advertisesExtendedDirectly else { return refuse(user, into: &effects) }
+        guard Features.sets, advertisingCommands.isExtended else { return refuse(user, into: &effects) }
         askSetCapacity(into: &effects)
         guard let capacity = sets.capacity else { return }
         let isShared = !advertiser.shared.isEmpty || advertisingMachine.usesController
@@ -61,7 +62,9 @@ extension Radio {
     private mutating func converge(_ handle: UInt8, into effects: inout Effects) {
         guard let index = index(ofGuest: handle) else { return }
         let wasAdvertising = isAdvertising
-        let plan = isPaused || isLeaving(guests[index]) ? nil : guestPlan(of: guests[index].user, at: effects.now)
+        let plan =
+            isPaused || advertisingRests || isLeaving(guests[index])
+            ? nil : guestPlan(of: guests[index].user, at: effects.now)
         perform(guests[index].machine.want(plan), onGuest: handle, into: &effects)
         reportAdvertising(before: wasAdvertising, into: &effects)
         removeIfGone(handle, into: &effects)
@@ -125,7 +128,7 @@ extension Radio {
                     ]), purpose: purpose)
         case .fail(let status):
             guard let index = index(ofGuest: handle) else { return }
-            let failure = HostFailure.controller(status, commandSet.advertisingOpcode)
+            let failure = HostFailure.controller(status, LESetExtendedAdvertisingEnable.opcode)
             for operation in advertiser.refuse(guests[index].user) { effects.complete(operation, .failure(failure)) }
         }
     }

@@ -12,21 +12,62 @@ extension Radio {
         case .addToAcceptList(let device):
             effects.commands.append(LEAddDeviceToFilterAcceptList(address: device), purpose: .scan)
         case .setParameters(let parameters):
-            commandSet.setScanParameters(
-                .init(parameters: parameters, ownAddressType: ownAddressType), &effects.commands)
-        case .setEnabled(let isEnabled): commandSet.setScanEnabled(isEnabled, &effects.commands)
+            scanCommands.setScanParameters(
+                .init(parameters: parameters, ownAddressType: scanAddressType), &effects.commands)
+        case .setEnabled(let isEnabled): scanCommands.setScanEnabled(isEnabled, &effects.commands)
         case .fail(let status):
             for operation in scanner.removeAll() {
-                effects.complete(operation, .failure(.controller(status, commandSet.scanOpcode)))
+                effects.complete(operation, .failure(.controller(status, refusedOpcode)))
             }
             endSearches(status, into: &effects)
         }
     }
 
     /// The controller answered a command about scanning.
-    mutating func scanAnswered(_ status: HCIStatus, into effects: inout Effects) {
+    /// - Parameter hasLinks: whether a link is open.
+    mutating func scanAnswered(
+        _ status: HCIStatus, _ opcode: HCIOpcode, hasLinks: Bool, into effects: inout Effects
+    ) {
         effects.countRefusal(status)
-        perform(scanMachine.completed(status, at: effects.now), into: &effects)
+        if changesFamily(status, opcode, into: &effects) || !status.isSuccess && changesScan(after: status, &effects) {
+            return perform(scanMachine.beginAgain(at: effects.now), into: &effects)
+        }
+        perform(scanMachine.completed(status, hasLinks: hasLinks, at: effects.now), into: &effects)
+        if status == .commandDisallowed, hasLinks, scanMachine.pausedUntil != nil, !effects.wantsRestart {
+            effects.learn(.refusesScanWithLinks)
+        }
+    }
+
+    /// Does without what the controller may have refused.
+    /// - Returns: whether something is left to try.
+    private mutating func changesScan(after status: HCIStatus, _ effects: inout Effects) -> Bool {
+        guard configuration.adaptsToController else { return false }
+        switch status {
+        case .unsupportedFeatureOrParameterValue, .invalidCommandParameters:
+            if canScanOnCodedPHY, scanMachine.scansCodedPHY, effects.learn(.cannotScanOnCodedPHY) {
+                canScanOnCodedPHY = false
+                return true
+            }
+            // Some controllers lose the random address, or never had one (checkbox#2260).
+            guard status == .invalidCommandParameters, ownAddressType == .random, scanAddress != .public else {
+                return false
+            }
+            if scanAddress == .asChosen, let ownAddress {
+                scanAddress = .setAgain
+                effects.commands.append(LESetRandomAddress(address: ownAddress), purpose: .unattended)
+            } else {
+                scanAddress = .public
+            }
+            return true
+        default: return false
+        }
+    }
+
+    private var scanAddressType: OwnAddressType { scanAddress == .public ? .public : ownAddressType }
+
+    /// No link is open any more.
+    mutating func linksEnded(into effects: inout Effects) {
+        perform(scanMachine.resume(at: effects.now), into: &effects)
     }
 
     /// The controller stopped scanning by itself.
@@ -36,9 +77,12 @@ extension Radio {
 
     /// A report came; its sender may still have to be resolved from a private address.
     @inline(__always)
-    mutating func sighted(_ report: inout Scanner.Report, into effects: inout Effects) {
+    mutating func sighted(_ report: inout Scanner.Report, data: RawSpan, into effects: inout Effects) {
         effects.counters.advertisingReports &+= 1
-        lastReport = effects.now
+        reception.received(isAdvertisement: report.canHaveData, isEmpty: data.byteCount == 0, at: effects.now)
+        if reception.isFlooded || report.address == reportedAddress && reportedAddress != nil {
+            judge(report, data: data, into: &effects)
+        }
         report.listRevision = resolvingList.revision
         if let address = report.address { recordNaming(of: address) }
         report.addressOnAir = report.address
@@ -49,10 +93,12 @@ extension Radio {
         _ report: Scanner.Report, data: RawSpan, resolving: [ResolvingKey], into effects: inout Effects
     ) {
         if Features.links, report.isConnectable, !connector.isEmpty, let address = report.address,
-            connector.waits(for: address),
-            doesOneAtATime || usesPrivateAddresses(address, resolving)
+            connector.waits(for: address)
         {
-            connector.sighted(address, onAir: report.addressOnAir ?? address, at: effects.now)
+            if doesOneAtATime || usesPrivateAddresses(address, resolving) {
+                connector.sighted(address, onAir: report.addressOnAir ?? address, at: effects.now)
+            }
+            watchSighting(address, into: &effects)
         }
         // Directed advertising to an address that the controller cannot resolve may be for us, but is a discovery only
         // for clients that ask for it.
@@ -72,7 +118,9 @@ extension Radio {
         case .clearAcceptList: effects.commands.append(LEClearFilterAcceptList(), purpose: .initiate)
         case .addToAcceptList(let peer):
             effects.commands.append(LEAddDeviceToFilterAcceptList(address: peer), purpose: .initiate)
-        case .create(let plan): createConnection(plan, into: &effects)
+        case .create(let plan):
+            watchAttempt(plan, at: effects.now)
+            createConnection(plan, into: &effects)
         case .cancel: effects.commands.append(LECreateConnectionCancel(), purpose: .initiate)
         case .fail(let plan, let status): connectionRefused(plan, status, into: &effects)
         case .forgoAcceptList(let plan, let status): acceptListRefused(plan, status)
@@ -80,9 +128,14 @@ extension Radio {
     }
 
     /// The controller answered a command about connecting.
-    mutating func initiateAnswered(_ status: HCIStatus, into effects: inout Effects) {
+    mutating func initiateAnswered(
+        _ status: HCIStatus, _ opcode: HCIOpcode, hasLinks: Bool, into effects: inout Effects
+    ) {
         guard Features.links else { return }
         effects.countRefusal(status)
+        if changesFamily(status, opcode, into: &effects) { return initiator.beginAgain() }
+        if status.isSuccess, CommandFamily(opcode) != nil { connectionRefusals = 0 }
+        hasOtherLinks = hasLinks
         perform(initiator.completed(status, at: effects.now), into: &effects)
     }
 
@@ -130,7 +183,7 @@ extension Radio {
             peer = addresses.first ?? DeviceAddress(value: 0, kind: .public)
             (offer, usesAcceptList) = (wished, true)
         }
-        commandSet.createConnection(
+        connectionCommands.createConnection(
             .init(
                 peer: peer, filterPolicy: usesAcceptList ? .acceptList : .peerAddress,
                 ownAddressType: ownAddressType, duty: configuration.timing.foregroundScan,
@@ -147,16 +200,40 @@ extension Radio {
         }
     }
 
+    /// Whether the reason of a refusal may be over in a while: other links fill the controller until one of them ends;
+    /// anything else gets some more chances.
+    private mutating func mayPass(_ status: HCIStatus) -> Bool {
+        switch status {
+        case .unknownCommand, .unsupportedFeatureOrParameterValue, .invalidCommandParameters: return false
+        case .connectionLimitExceeded, .rejectedLimitedResources, .memoryCapacityExceeded:
+            if hasOtherLinks { return true }
+        default: break
+        }
+        connectionRefusals += 1
+        guard connectionRefusals <= Self.connectionAttempts else {
+            connectionRefusals = 0
+            return false
+        }
+        return true
+    }
+
+    /// How often a refusal that may pass is waited for.
+    private static let connectionAttempts = 5
+
     /// The controller refused to look for a peer.
     private mutating func connectionRefused(_ plan: Initiator.Plan, _ status: HCIStatus, into effects: inout Effects) {
-        if status == .commandDisallowed, !scanMachine.isIdle, !mustNotInitiateWhileScanning {
+        let adapts = configuration.adaptsToController
+        if status == .commandDisallowed || adapts, !scanMachine.isIdle, !mustNotInitiateWhileScanning {
+            // Whatever the reason is, it is "busy" once (noble#632, bluetooth-next#643).
             mustNotInitiateWhileScanning = true
+            if adapts, status == .commandDisallowed { effects.learn(.refusesInitiatingWhileScanning) }
             return
         }
         if status == .connectionAlreadyExists, configuration.ownership == .exclusive {
             // A link that is about to end is still in the way.
             return connector.pause(at: effects.now)
         }
+        if adapts, configuration.ownership == .exclusive, mayPass(status) { return connector.pause(at: effects.now) }
         let peers: [DeviceAddress]
         switch plan {
         case .directed(let peer, _): peers = [peer]
@@ -164,7 +241,7 @@ extension Radio {
         }
         for peer in peers {
             for pending in connector.removePending(peer) {
-                effects.complete(pending.operation, .failure(.controller(status, commandSet.connectionOpcode)))
+                effects.complete(pending.operation, .failure(.controller(status, refusedOpcode)))
             }
         }
     }

@@ -73,7 +73,7 @@ extension Radio {
     mutating func convergeSets(into effects: inout Effects) {
         guard Features.sets else { return }
         guard !sets.isEmpty else { return }
-        guard commandSet.advertisesExtendedDirectly else { return fallBack(into: &effects) }
+        guard advertisingCommands.isExtended else { return fallBack(into: &effects) }
         askSetCapacity(into: &effects)
         guard let capacity = sets.capacity else { return }
         let places = places(within: capacity)
@@ -103,6 +103,7 @@ extension Radio {
 
     @inline(never)
     private mutating func wantSet(_ index: Int) -> AdvertisingSetMachine.Action {
+        let isPaused = isPaused || advertisingRests
         guard !sets.entries[index].isLeaving else { return sets.entries[index].machine.want(nil, isPaused: isPaused) }
         let request = sets.entries[index].request
         let randomAddress = request.address ?? (hostAddressType == .random ? ownAddress : nil)
@@ -256,6 +257,11 @@ extension Radio {
         let wasRunning = sets.entries[index].machine.isRunning
         let action = sets.entries[index].machine.completed(status, opcode, at: effects.now)
         reportChange(of: index, wasRunning: wasRunning, into: &effects)
+        if opcode == LESetExtendedAdvertisingEnable.opcode {
+            advertisingAnswered(
+                status, isRefused: sets.entries[index].machine.isOff, isOn: sets.entries[index].machine.isRunning,
+                into: &effects)
+        }
         perform(action, onSet: handle, into: &effects)
         guard let index = sets.index(ofHandle: handle), sets.entries[index].machine.isIdle else { return }
         if sets.entries[index].isLeaving { sets.entries.remove(at: index) }

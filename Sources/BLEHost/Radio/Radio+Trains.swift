@@ -193,7 +193,7 @@ extension Radio {
     mutating func endSearches(_ status: HCIStatus, into effects: inout Effects) {
         guard Features.trains else { return }
         for operation in trains.missing where removeTrain(operation, into: &effects) {
-            effects.complete(operation, .failure(.controller(status, commandSet.scanOpcode)))
+            effects.complete(operation, .failure(.controller(status, refusedOpcode)))
         }
     }
 

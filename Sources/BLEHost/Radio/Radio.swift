@@ -20,11 +20,29 @@ struct Radio {
     private let shared: SharedConfiguration
     @inline(__always)
     var configuration: HostConfiguration { shared.value }
-    /// The commands of the current controller.
-    private(set) var commandSet = RadioCommandSet.legacy
+    /// The commands of the current controller, for each use.
+    private(set) var scanCommands = RadioCommandSet.legacy
+    private(set) var connectionCommands = RadioCommandSet.legacy
+    private(set) var advertisingCommands = RadioCommandSet.legacy
+    /// Whether the controller says that it knows the extended commands.
+    private(set) var knowsExtendedCommands = false
+    // Which commands the controller has accepted since its reset.
+    var hasAcceptedLegacy = false
+    var hasAcceptedExtended = false
+    /// Whether the other family was tried on a controller that another stack uses, too.
+    var hasTriedOther = false
+    /// With which address the controller scans after it refused the random one.
+    enum ScanAddress { case asChosen, setAgain, `public` }
+    var scanAddress = ScanAddress.asChosen
+    /// How often an attempt to connect was refused.
+    var connectionRefusals = 0
+    /// Whether there was a link when an attempt was refused.
+    var hasOtherLinks = false
+    /// The command that was refused last.
+    var refusedOpcode = LESetScanEnable.opcode
     private var canInitiateWhileScanning = true
     private var filterAcceptListSize = 0
-    private var canScanOnCodedPHY = false
+    var canScanOnCodedPHY = false
     /// The PHYs on which a link can begin.
     private(set) var availablePHYs = PHYSet.le1M
     private var canScanUnrestricted = false
@@ -41,8 +59,15 @@ struct Radio {
 
     /// Not observed, as each report changes it: its scans have a revision.
     var scanner: Scanner
-    /// When the last report came.
-    var lastReport = Instant.zero
+    /// Not observed either: what it leads to is done when a deadline comes, or observed itself.
+    var reception = ReceptionWatch()
+    var ownReports = OwnAddressReports()
+    var codedTrial = CodedScanTrial() { didSet { isUnsettled = true } }
+    /// Until when the controller is spared reports.
+    var reliefEnd: Instant? { didSet { isUnsettled = true } }
+    var hasLinks = false
+    /// The controller's public address, also if many controllers have it; `nil` if it has none.
+    var reportedAddress: DeviceAddress?
     var scanMachine: ScanMachine { didSet { isUnsettled = true } }
     var connector = Connector() { didSet { isUnsettled = true } }
     var initiator: Initiator { didSet { isUnsettled = true } }
@@ -77,12 +102,21 @@ struct Radio {
     /// The length of filter accept list that the controller really accepts, if that is less than it reports.
     var acceptListLimit = Int.max { didSet { isUnsettled = true } }
 
+    /// The links for whose beginning scanning rests.
+    var setupQuiet = SetupQuiet() { didSet { isUnsettled = true } }
+    var advertisingTurns = AdvertisingTurns() { didSet { isUnsettled = true } }
+    var liveness = AdvertisingLiveness() { didSet { isUnsettled = true } }
+    /// Whether the controller connects to anybody.
+    var connectionWatch = ConnectionWatch()
+    var connectsInVain = false
+
     /// What plans depend on outside of the radio, and which scans there are.
     struct Facts: Equatable {
         /// The revision of the bonds' keys.
         var bonds: UInt64 = 0
         var links: UInt64 = 0
         var scans: UInt64 = 0
+        var traits: ControllerTraits = []
         var identityResolvingKey: Key128?
     }
 
@@ -92,7 +126,8 @@ struct Radio {
         shared = configuration
         let isExclusive = configuration.value.ownership == .exclusive
         scanner = Scanner(limits: configuration.value.limits)
-        scanMachine = ScanMachine(isExclusive: isExclusive)
+        scanMachine = ScanMachine(
+            isExclusive: isExclusive, pausesAfterRefusals: configuration.value.adaptsToController)
         initiator = Initiator(isExclusive: isExclusive)
     }
 
@@ -106,18 +141,30 @@ struct Radio {
     /// while it is idle.
     var isPaused: Bool { Features.pairing && (privateAddress.isChanging || resolvingList.needsRadio) }
 
+    /// Whether advertising uses the extended commands.
+    var usesAdvertisingSets: Bool { advertisingCommands.isExtended }
+
     /// Whether the receiver can only scan or initiate.
     var doesOneAtATime: Bool { mustNotInitiateWhileScanning || !canInitiateWhileScanning }
 
     // MARK: The controller
 
     /// The controller is ready and still idle.
-    mutating func begin(with information: ControllerInformation) {
-        commandSet = RadioCommandSet(for: information)
+    mutating func begin(with information: ControllerInformation, traits: ControllerTraits) {
+        knowsExtendedCommands = information.features.contains(.extendedAdvertising)
+        (hasAcceptedLegacy, hasAcceptedExtended, hasTriedOther) = (false, false, false)
+        scanAddress = .asChosen
+        connectionRefusals = 0
+        chooseCommands(traits)
+        advertisingMachine = AdvertisingMachine(setsRandomAddress: advertisingCommands.isExtended)
         eventMask = EventMasks.le(for: information.features, configuration)
-        canInitiateWhileScanning = information.canInitiateWhileScanning
+        canInitiateWhileScanning =
+            information.canInitiateWhileScanning && !traits.contains(.refusesInitiatingWhileScanning)
+            || traits.contains(.reportsWrongStates)
         filterAcceptListSize = Int(information.filterAcceptListSize)
-        canScanOnCodedPHY = commandSet.advertisesExtendedDirectly && information.features.contains(.leCodedPHY)
+        canScanOnCodedPHY =
+            scanCommands.isExtended && information.features.contains(.leCodedPHY)
+            && !traits.contains(.cannotScanOnCodedPHY)
         availablePHYs = .le1M
         if information.features.contains(.le2MPHY) { availablePHYs.insert(.le2M) }
         if information.features.contains(.leCodedPHY) { availablePHYs.insert(.leCoded) }
@@ -127,17 +174,33 @@ struct Radio {
         canScanUnrestricted = information.features.contains(.extendedScanningFilterPolicies)
         canSendSubevents = information.features.contains(.periodicAdvertisingWithResponsesAdvertiser)
         canReceiveSubevents = information.features.contains(.periodicAdvertisingWithResponsesScanner)
-        advertisingMachine = AdvertisingMachine(setsRandomAddress: commandSet.setsAddressOfAdvertisingSet)
         let usesList = configuration.usesControllerResolution && configuration.ownership == .exclusive
         resolvingList = ControllerResolvingList(capacity: usesList ? information.resolvingListSize : 0)
         resolvingListBasis = nil
+    }
+
+    /// Chooses the commands for each use.
+    mutating func chooseCommands(_ traits: ControllerTraits) {
+        // Reports of the extended commands would be masked.
+        let canUseExtended = knowsExtendedCommands && !traits.contains(.knowsOldEventMaskOnly)
+        func choose(_ legacy: ControllerTraits) -> RadioCommandSet {
+            canUseExtended && !traits.contains(legacy) ? .extended : .legacy
+        }
+        scanCommands = choose(.scansWithLegacyCommands)
+        connectionCommands = choose(.initiatesWithLegacyCommands)
+        let wasExtended = advertisingCommands.isExtended
+        advertisingCommands = choose(.advertisesWithLegacyCommands)
+        guard advertisingCommands.isExtended != wasExtended else { return }
+        advertisingMachine = AdvertisingMachine(setsRandomAddress: advertisingCommands.isExtended)
     }
 
     /// The controller was reset or is gone: all its activities have ended, the wishes stay.
     mutating func controllerLost(into effects: inout Effects) {
         privateAddress = PrivateAddress()
         resolvingList = ControllerResolvingList()
+        spareControllerThatFailed(effects.controller.traits, at: effects.now)
         scanMachine.controllerReset()
+        reception.controllerReset()
         initiator.controllerReset()
         acceptListLimit = .max
         advertisingMachine.controllerReset()
@@ -146,6 +209,11 @@ struct Radio {
         loseTrains(into: &effects)
         isChannelMapNew = true
         directedDeadline = nil
+        setupQuiet = SetupQuiet()
+        advertisingTurns = AdvertisingTurns()
+        liveness = AdvertisingLiveness()
+        connectionWatch = ConnectionWatch()
+        connectsInVain = false
     }
 
     // MARK: Wishes
@@ -217,6 +285,7 @@ struct Radio {
     mutating func endRequests(with failure: HostFailure, into effects: inout Effects) {
         for operation in scanner.removeAll() { effects.complete(operation, .failure(failure)) }
         scanMachine.endLimit()
+        forgetReception()
         if Features.server {
             for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
         }
@@ -259,18 +328,22 @@ struct Radio {
         if Features.links { convergeChannelMap(into: &effects) }
         let (wasIdle, guestHandles, eventCount) = (isIdle, sets.guestHandles, effects.events.count)
         convergeTrains(into: &effects)
+        advanceReception(into: &effects)
         convergeReceiver(resolving: resolving, into: &effects)
+        reception.follow(receptionTerms)
         // Sets go first: a set that becomes free can carry the shared advertisement.
         convergeSets(into: &effects)
         convergeAdvertising(present: present, into: &effects)
+        followLiveness(at: effects.now)
         validUntil = isPaused ? nil : earliest(earliest(scanMachine.postponedUntil, paceDeadline), receiverDeadline)
+        validUntil = earliest(validUntil, earliest(setupQuiet.nextDeadline, advertisingTurns.nextDeadline))
         // What has ended or left may make room, and what needs an idle radio can begin.
         isUnsettled =
             isIdle && !wasIdle || sets.guestHandles != guestHandles || effects.events.count != eventCount
     }
 
     private var receiverDeadline: Instant? {
-        let deadline = Features.links ? connector.nextDeadline : nil
+        let deadline = earliest(Features.links ? connector.nextDeadline : nil, receptionDeadline)
         return Features.trains ? earliest(deadline, trains.nextDeadline) : deadline
     }
 
@@ -281,17 +354,23 @@ struct Radio {
             return want(nil, into: &effects)
         }
         guard Features.links else {
-            let wantsScan = scanner.parameters(timing: configuration.timing)
-            return wantScan(wantsScan, mustYield: false, into: &effects)
+            var wantsScan = scanner.parameters(timing: configuration.timing)
+            adapt(&wantsScan, to: effects.controller.traits)
+            updateTurns(isScanWanted: wantsScan != nil, into: &effects)
+            return wantScan(scanRests ? nil : wantsScan, mustYield: scanRests, into: &effects)
         }
         let foundByHost = peersFoundByHost(resolving)
-        let wantsScan = wantedScan(foundByHost)
+        var wantsScan = wantedScan(foundByHost)
+        adapt(&wantsScan, to: effects.controller.traits)
+        if !setupQuiet.isEmpty { setupQuiet.advance(to: effects.now) }
+        updateTurns(isScanWanted: wantsScan != nil, into: &effects)
         let plan = wantedConnection(foundByHost, isScanWanted: wantsScan != nil, at: effects.now)
         // If the controller can only do one of them, scanning stops for a connection attempt, and the attempt waits
         // until scanning is off.
         let isInitiatorNeeded = plan != nil || initiator.isBusy
-        let mustYield = isInitiatorNeeded && (doesOneAtATime || scanMachine.scansAcceptList)
-        wantScan(doesOneAtATime && isInitiatorNeeded ? nil : wantsScan, mustYield: mustYield, into: &effects)
+        let mustYield = scanRests || isInitiatorNeeded && (doesOneAtATime || scanMachine.scansAcceptList)
+        let mayScan = !scanRests && !(doesOneAtATime && isInitiatorNeeded)
+        wantScan(mayScan ? wantsScan : nil, mustYield: mustYield, into: &effects)
         let mayInitiate = (!doesOneAtATime || scanMachine.isIdle) && !scanMachine.scansAcceptList
         want(mayInitiate ? plan : nil, into: &effects)
     }
@@ -356,7 +435,7 @@ struct Radio {
         paceDeadline = nil
         advertiser.pause(present)
         convergeGuests(into: &effects)
-        guard !isPaused else { return perform(advertisingMachine.want(nil), into: &effects) }
+        guard !isPaused, !advertisingRests else { return perform(advertisingMachine.want(nil), into: &effects) }
         endImpossibleDirected(into: &effects)
         let plan = advertisingPlan(at: effects.now)
         reportRoom(into: &effects)
@@ -375,7 +454,7 @@ struct Radio {
     /// Directed advertisements that this controller cannot send.
     @inline(never)
     private mutating func endImpossibleDirected(into effects: inout Effects) {
-        while let target = advertiser.target, target.form == .extended, !commandSet.advertisesExtendedDirectly {
+        while let target = advertiser.target, target.form == .extended, !advertisingCommands.isExtended {
             let opcode = LESetExtendedAdvertisingParameters.opcode
             endDirected(target, .failure(.controller(.unsupportedFeatureOrParameterValue, opcode)), into: &effects)
         }
@@ -425,23 +504,24 @@ struct Radio {
             deadline = earliest(deadline, directedDeadline)
             deadline = earliest(deadline, guestDeadline)
         }
+        if Features.server { deadline = earliest(deadline, liveness.deadline) }
         if Features.sets { deadline = earliest(deadline, sets.nextDeadline) }
         return Features.pairing ? earliest(deadline, privateAddress.nextDeadline) : deadline
     }
 
     /// When a scan has to go on, or a discovery must not wait any longer: each report moves it.
     var scanDeadline: Instant? {
-        mutating get { earliest(scanMachine.nextDeadline(lastReport: lastReport), scanner.nextDeadline) }
+        mutating get { earliest(earliest(silenceDeadline, scanMachine.pausedUntil), scanner.nextDeadline) }
     }
 
     mutating func advance(isReady: Bool, identityResolvingKey: Key128?, into effects: inout Effects) {
         if Features.pairing, isReady, let deadline = privateAddress.nextDeadline, deadline <= effects.now {
             makePrivateAddress(with: identityResolvingKey, into: &effects)
         }
-        if let deadline = scanMachine.nextDeadline(lastReport: lastReport), deadline <= effects.now {
-            effects.counters.scanRestarts &+= 1
-            perform(scanMachine.advance(to: effects.now, lastReport: lastReport), into: &effects)
+        if let until = scanMachine.pausedUntil, until <= effects.now {
+            perform(scanMachine.resume(at: effects.now), into: &effects)
         }
+        if let deadline = silenceDeadline, deadline <= effects.now { silenceLasted(into: &effects) }
         scanner.advance(to: effects.now, into: &effects.events)
         if Features.links, let deadline = initiator.nextDeadline, deadline <= effects.now {
             perform(initiator.advance(to: effects.now), into: &effects)
@@ -450,6 +530,8 @@ struct Radio {
         if let deadline = advertisingMachine.nextDeadline, deadline <= effects.now {
             perform(advertisingMachine.advance(to: effects.now), into: &effects)
         }
+        // Asked for the deadline first: what changes the machine, even into itself, makes the plans be made again.
+        if isReady, let deadline = liveness.deadline, deadline <= effects.now { advanceLiveness(into: &effects) }
         advanceDirected(into: &effects)
         advanceGuests(into: &effects)
         advanceSets(into: &effects)

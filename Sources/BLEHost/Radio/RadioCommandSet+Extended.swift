@@ -57,10 +57,7 @@ extension RadioCommandSet {
                         ]),
                     purpose: .advertise)
             },
-            setsAddressOfAdvertisingSet: true, advertisesExtendedDirectly: true,
-            scanOpcode: LESetExtendedScanEnable.opcode,
-            connectionOpcode: LEExtendedCreateConnection.opcode,
-            advertisingOpcode: LESetExtendedAdvertisingEnable.opcode)
+            isExtended: true)
     }
 }
 

@@ -36,14 +36,12 @@ extension RadioCommandSet {
             setAdvertisingEnabled: { wish, commands in
                 commands.append(LESetAdvertisingEnable(isEnabled: wish.isEnabled), purpose: .advertise)
             },
-            setsAddressOfAdvertisingSet: false, advertisesExtendedDirectly: false, scanOpcode: LESetScanEnable.opcode,
-            connectionOpcode: LECreateConnection.opcode,
-            advertisingOpcode: LESetAdvertisingEnable.opcode)
+            isExtended: false)
     }
 }
 
 extension LESetAdvertisingParameters {
-    fileprivate init(_ parameters: AdvertisingParameters) {
+    init(_ parameters: AdvertisingParameters) {
         let type: AdvertisingType
         if let target = parameters.target {
             type =

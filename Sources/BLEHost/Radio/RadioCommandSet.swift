@@ -2,8 +2,8 @@ import BLEPackets
 
 /// The commands with which a controller scans, initiates and advertises.
 ///
-/// There are two such sets, and until its reset a controller accepts commands of only one of them (Core 5.4, Vol 4,
-/// Part E, 3.1.1): `legacy` and `extended` are the two values of this type. Each function appends one command.
+/// There are two such sets, and until its reset a correct controller accepts commands of only one of them (Core 5.4, Vol
+/// 4, Part E, 3.1.1): `legacy` and `extended` are the two values of this type. Each function appends one command.
 struct RadioCommandSet: Sendable {
     typealias Append<Value> = @Sendable (Value, inout CommandQueue) -> Void
 
@@ -36,20 +36,7 @@ struct RadioCommandSet: Sendable {
     var setScanResponse: Append<[UInt8]>
     var setAdvertisingEnabled: Append<AdvertisingSwitch>
 
-    /// Whether each advertising set has its own random address, which must be set.
-    var setsAddressOfAdvertisingSet: Bool
-    /// Whether directed advertising can use an extended advertisement.
-    var advertisesExtendedDirectly: Bool
-
-    // The opcodes for failures when the controller refuses scanning, connecting or advertising.
-    var scanOpcode: HCIOpcode
-    var connectionOpcode: HCIOpcode
-    var advertisingOpcode: HCIOpcode
-}
-
-extension RadioCommandSet {
-    /// The set for a controller with these features.
-    init(for information: ControllerInformation) {
-        self = information.usesExtendedCommands ? .extended : .legacy
-    }
+    /// Whether these are the extended commands: each advertising set then has its own random address, which must be set,
+    /// and directed advertising can use an extended advertisement.
+    var isExtended: Bool
 }

@@ -188,5 +188,12 @@ extension ControllerInformation: Message {
         try c.field(15, "resolving_list_size", &it.resolvingListSize)
         try c.field(16, "maximum_transmit_octets", &it.maximumTransmitOctets)
         try c.field(17, "maximum_transmit_microseconds", &it.maximumTransmitMicroseconds)
+        try c.since(5) { c throws(MessageError) in
+            try c.field(18, "traits", &it.traits)
+            // One of a newer daemon is none here.
+            var family = it.family?.rawValue ?? 0
+            try c.field(19, "family", &family)
+            if C.reads { it.family = ControllerFamily(rawValue: family) }
+        }
     }
 }

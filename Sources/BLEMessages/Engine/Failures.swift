@@ -55,6 +55,9 @@ extension HostFailure: Message {
         try flat.reason(50, &it, .invalidRequest(.channelMap))
         try flat.reason(51, &it, .invalidRequest(.parametersTooLong))
         try flat.reason(55, &it, .invalidRequest(.subevents))
+        try flat.part(&it, .noReports, Self.controllerFault, ControllerFault.reasons) {
+            if case .controllerFault(let fault) = $0 { fault } else { nil }
+        }
         try flat.part(&it, .timedOut, Self.security, SecurityFailure.reasons, where: !flat.isOfGATT) {
             if case .security(let failure) = $0 { failure } else { nil }
         }
@@ -64,6 +67,22 @@ extension HostFailure: Message {
         }
         try flat.part(
             &it, .notOpen, Self.channel, ChannelFailure.reasons, { if case .channel(let a) = $0 { a } else { nil } })
+    }
+}
+
+extension ControllerFault {
+    static func reasons(_ it: inout Self, _ flat: inout FlatFailure) throws(MessageError) {
+        try flat.reason(90, &it, Self.unanswered, .opcode) { if case .unanswered(let a) = $0 { a } else { nil } }
+        try flat.reason(
+            91, &it, Self.refused, .code, .opcode, { if case .refused(let a, let b) = $0 { (a, b) } else { nil } })
+        try flat.reason(92, &it, .noReports)
+        try flat.reason(93, &it, .noLowEnergy)
+        try flat.reason(94, &it, .reportsItself)
+        try flat.reason(95, &it, .stalledLinks)
+        try flat.reason(96, &it, Self.hardwareError, .code) { if case .hardwareError(let a) = $0 { a } else { nil } }
+        try flat.reason(97, &it, .connectsToNobody)
+        try flat.reason(98, &it, .forgetsState)
+        try flat.reason(99, &it, .packetsLost)
     }
 }
 

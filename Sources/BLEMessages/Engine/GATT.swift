@@ -51,6 +51,16 @@ extension GATTOperation: Choice {
             18, "subscribe", as: "Subscribe", &it, Self.subscribe, "handle", "configuration", "indications",
             from: { if case .subscribe(let a, let b, let c) = $0 { (a, b, c) } else { nil } })
         try c.option(19, "unsubscribe", &it, Self.unsubscribe) { if case .unsubscribe(let a) = $0 { a } else { nil } }
+        try c.since(6) { c throws(MessageError) in
+            try c.option(
+                20, "write_part", as: "WritePart", &it, Self.writePart, "handle", "offset", "value", "is_reliable",
+                from: { if case .writePart(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil } })
+            try c.option(
+                21, "subscribe_confirming", as: "SubscribeConfirming", &it, Self.subscribeConfirming, "handle",
+                "configuration"
+            ) { if case .subscribeConfirming(let a, let b) = $0 { (a, b) } else { nil } }
+            try c.option(22, "confirm", &it, Self.confirm) { if case .confirm(let a) = $0 { a } else { nil } }
+        }
     }
 }
 

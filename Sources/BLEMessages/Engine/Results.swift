@@ -80,6 +80,7 @@ extension GATTResult: Choice {
         }
         try c.option(15, "subscribed", &it, .subscribed)
         try c.option(16, "unsubscribed", &it, .unsubscribed)
+        try c.option(32, "confirmed", &it, .confirmed)
     }
 }
 

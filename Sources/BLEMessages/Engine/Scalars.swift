@@ -20,6 +20,7 @@ extension IOCapability: Scalar {}
 extension KeyDistribution: Scalar {}
 extension L2CAPCreditBasedConnectionResult: Scalar {}
 extension L2CAPReconfigureResult: Scalar {}
+extension ControllerTraits: Scalar {}
 extension LEFeatures: Scalar { public static var type: ScalarType { .fixed64 } }
 extension OperationID: Scalar {}
 extension PHY: Scalar {}
@@ -72,7 +73,7 @@ extension LinkRole: Scalar {
 extension RecoveryStep: Scalar {
     public static var blank: Self { .reset }
     public static var type: ScalarType { .bool }
-    public var bits: UInt64 { self == .reopenTransport ? 1 : 0 }
+    public var bits: UInt64 { self == .reset ? 0 : 1 }
     public init?(bits: UInt64) { self = bits == 0 ? .reset : .reopenTransport }
 }
 

@@ -40,6 +40,13 @@ public struct DaemonStatus: Message, Equatable, Sendable {
         public var counters: [Counter] = []
         /// How many devices are bonded.
         public var bonds = 0
+        /// What the adapter is, for people, such as its USB identifiers and its place; empty if it is no device of the
+        /// machine.
+        public var device = ""
+        /// What people should know of it: each is a sentence with what to do.
+        public var notes: [String] = []
+        /// What was learned of the controller, also while it is away; `nil` if the daemon is older than this library.
+        public var learned: Learned?
 
         public init(transport: String, trouble: String? = nil, information: ControllerInformation? = nil) {
             self.transport = transport
@@ -60,10 +67,39 @@ public struct DaemonStatus: Message, Equatable, Sendable {
             try c.field(7, "wanted", &it.wanted)
             try c.field(8, "counters", &it.counters)
             try c.field(9, "bonds", &it.bonds)
+            try c.field(10, "device", &it.device)
+            try c.field(11, "notes", &it.notes)
+            try c.since(5) { c throws(MessageError) in try c.field(12, "learned", &it.learned) }
             guard C.reads else { return }
             if isReady { it.trouble = nil } else { it.information = nil }
             // A newer daemon may name other work.
             it.wanted.removeAll { !$0.isKnown }
+        }
+    }
+
+    /// What was learned of a controller.
+    public struct Learned: Message, Hashable, Sendable {
+        /// The name under which it is kept, such as `usb:1-2.3:0bda:8771:0200`; empty if nothing is kept on disk.
+        public var controller: String
+        /// What it showed, and what of its family it has not.
+        public var experience: ControllerExperience
+        /// Why it cannot be read, for people; empty if it can.
+        public var problem: String
+
+        public init(controller: String, experience: ControllerExperience = ControllerExperience(), problem: String = "")
+        {
+            self.controller = controller
+            self.experience = experience
+            self.problem = problem
+        }
+
+        public static var blank: Self { Self(controller: "") }
+        public static var schemaName: String { "LearnedTraits" }
+        public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
+            try c.field(1, "controller", &it.controller)
+            try c.field(2, "found", &it.experience.found)
+            try c.field(3, "refuted", &it.experience.refuted)
+            try c.field(4, "problem", &it.problem)
         }
     }
 

@@ -20,6 +20,7 @@ extension HostCounters {
             .init("connectionRetries", connectionRetries),
             .init("floodedLinks", floodedLinks),
             .init("stalledLinks", stalledLinks),
+            .init("dataBufferOverflows", dataBufferOverflows),
             .init("refusedCleartext", refusedCleartext),
             .init("droppedDiscoveries", droppedDiscoveries),
             .init("droppedValues", droppedValues),

@@ -38,6 +38,10 @@ public enum OperatorRequest: Choice, Hashable, Sendable {
     /// Switches Bluetooth off or on (SPEC SPR-30). Off, links end and managers become `poweredOff`; on, they become
     /// `poweredOn` as soon as the controller can be used. It lasts until the daemon ends.
     case power(Bool)
+    /// Resets the device behind the adapter as if it were unplugged and plugged in; answered when it is back.
+    case resetDevice
+    /// Forgets what was learned of the controllers of this adapter.
+    case forgetTraits
     /// A request of a newer client, or with a value that its field cannot have. It is answered with an error.
     case unknown
 
@@ -64,6 +68,8 @@ public enum OperatorRequest: Choice, Hashable, Sendable {
         try c.option(14, "remove_bond", &it, Self.removeBond) { if case .removeBond(let a) = $0 { a } else { nil } }
         try c.option(15, "capture", &it, .capture)
         try c.option(16, "power", &it, Self.power) { if case .power(let isOn) = $0 { isOn } else { nil } }
+        try c.option(18, "reset_device", &it, .resetDevice)
+        try c.option(19, "forget_traits", &it, .forgetTraits)
         try c.option(17, "remove", as: "RemoveApp", &it, Self.remove, "app", "keeps_state") {
             if case .remove(let app, let keepsState) = $0 { (app, keepsState) } else { nil }
         }

@@ -19,6 +19,27 @@ extension HostConfiguration: Message {
         try c.field(12, "enhanced_bearers", &it.enhancedBearers)
         try c.setting(13, "tells_address_resolution", &it.reportsAddressResolution)
         try c.setting(14, "keeps_shared_advertisement", &it.keepsSharedAdvertisement)
+        try c.field(15, "controller", &it.controller)
+        try c.setting(16, "experience", &it.experience)
+        // Recordings of earlier engines lack it.
+        try c.field(17, "adapts_to_controller", &it.adaptsToController)
+    }
+}
+
+extension ControllerIdentity: Message {
+    public static var blank: Self { Self(usbVendor: 0, usbProduct: 0) }
+    public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
+        try c.field(1, "usb_vendor", &it.usbVendor)
+        try c.field(2, "usb_product", &it.usbProduct)
+        try c.field(3, "usb_release", &it.usbRelease)
+    }
+}
+
+extension ControllerExperience: Message {
+    public static var blank: Self { Self() }
+    public static func describe<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
+        try c.field(1, "found", &it.found)
+        try c.field(2, "refuted", &it.refuted)
     }
 }
 

@@ -18,6 +18,13 @@ extension HostInput: Choice {
             15, "user", as: "UserOfClient", &it, { .user($1, $0) }, "client", "user",
             from: { if case .user(let user, let client) = $0 { (client, user) } else { nil } })
         try c.option(16, "advance", &it, .advance)
+        try c.option(17, "packets_lost", &it, .packetsLost)
+        try c.option(
+            18, "expect_controller", as: "ExpectedController", &it, Self.expectController, "identity", "experience",
+            from: {
+                if case .expectController(let identity, let experience) = $0 { (identity, experience) } else { nil }
+            })
+        try c.option(19, "expect_reset", &it, .expectReset)
     }
 }
 

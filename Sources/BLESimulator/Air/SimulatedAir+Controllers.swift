@@ -16,8 +16,36 @@ extension SimulatedAir {
     public func changeFaults(
         of controller: SimulatedControllerID, _ change: (inout SimulatedControllerFaults) -> Void
     ) {
-        if let controller = self.controller(controller) { change(&controller.faults) }
+        self.controller(controller)?.changeFaults(change)
     }
+
+    /// Changes the faults of a controller until something is done about them; weaker remedies do not end them.
+    ///
+    ///     air.changeFaults(of: controller, until: .powerCycle) { $0.hangs = true }
+    public func changeFaults(
+        of controller: SimulatedControllerID, until remedy: SimulatedControllerRemedy,
+        _ change: @escaping (inout SimulatedControllerFaults) -> Void
+    ) {
+        self.controller(controller)?.changeFaults(until: remedy, change)
+    }
+
+    /// Ends all faults of a controller.
+    public func clearFaults(of controller: SimulatedControllerID) {
+        self.controller(controller)?.temporaryFaults = []
+        self.controller(controller)?.faults = SimulatedControllerFaults()
+    }
+
+    /// Makes a controller forget everything without an event, as at power-on, while its transport stays open: it has
+    /// restarted by itself.
+    /// - Parameter microseconds: a time of the air; `nil` for now.
+    public func forgetEverything(_ controller: SimulatedControllerID, at microseconds: Int64? = nil) {
+        guard let controller = self.controller(controller) else { return }
+        after((microseconds ?? nowMicroseconds) - nowMicroseconds) { controller.reset() }
+    }
+
+    /// Takes the power from a controller and gives it back, as a USB reset does: it forgets everything, packets on their
+    /// way are lost, its links go silent, and faults that end with this end. Its transport is open afterwards.
+    public func powerCycle(_ controller: SimulatedControllerID) { self.controller(controller)?.powerCycleDevice() }
 
     /// Sends a Hardware Error event, now or later; the controller otherwise continues normally.
     /// - Parameter microseconds: a time of the air; `nil` for now.
@@ -55,6 +83,10 @@ extension SimulatedAir {
         self.controller(controller).map { !$0.isOpen } ?? true
     }
 
-    /// Plugs a controller in again: it starts as after power-on, with the same faults.
-    public func reopenTransport(of controller: SimulatedControllerID) { self.controller(controller)?.regainPower() }
+    /// Opens a transport again. A controller whose transport was closed starts as after power-on, with the faults that
+    /// this does not end.
+    public func reopenTransport(of controller: SimulatedControllerID) {
+        self.controller(controller)?.apply(.reopening)
+        self.controller(controller)?.regainPower()
+    }
 }

@@ -47,11 +47,15 @@ public final class SimulatedAir {
 
     /// Adds an HCI controller, which a host drives with `send` and `nextPacket`.
     @discardableResult
-    public func addController(_ configuration: SimulatedControllerConfiguration = .init()) -> SimulatedControllerID {
+    public func addController(
+        _ configuration: SimulatedControllerConfiguration = .init(), faults: SimulatedControllerFaults = .init()
+    ) -> SimulatedControllerID {
         let controller = SimulatedController(
             air: self, index: stations.count, configuration: configuration, generator: newGenerator())
         stations.append(controller)
         controllers.append(controller)
+        controller.faults = faults
+        controller.begin()
         return SimulatedControllerID(index: controller.index)
     }
 

@@ -18,6 +18,8 @@ struct AdvertisingSet {
     var transmitPower: Int8 = 0
     var notifiesOfScanRequests = false
     var randomAddress: DeviceAddress?
+    /// The random address when the parameters were set.
+    var latchedAddress: DeviceAddress?
     var data: [UInt8] = []
     var scanResponse: [UInt8] = []
     var dataIdentifier: UInt16 = 0

@@ -119,12 +119,14 @@ extension SimulatedController {
             case .connectableDirectedLowDutyCycle: [.legacy, .connectable, .directed]
             default: .legacyNonConnectableUndirected
             }
+        let randomAddress = settings.randomAddress
         changeAdvertisingSet(AdvertisingSet.legacyHandle) {
             $0.properties = properties
             $0.interval = isHighDutyCycle ? 3_750 : Int64(command.minimumInterval.microseconds)
             $0.ownAddressType = command.ownAddressType
             $0.peer = command.peerAddress.withoutIdentityMark
             $0.filterPolicy = command.filterPolicy
+            $0.latchedAddress = randomAddress
         }
         return .success
     }
@@ -179,6 +181,7 @@ extension SimulatedController {
             $0.secondaryPHY = command.secondaryPHY
             $0.identifier = command.advertisingSetIdentifier
             $0.notifiesOfScanRequests = command.notifiesOfScanRequests
+            $0.latchedAddress = $0.randomAddress
         }
         return .success
     }
@@ -247,10 +250,9 @@ extension SimulatedController {
 
     func address(of set: AdvertisingSet) -> DeviceAddress? {
         if let address = privateAddress(set.ownAddressType, towards: set.peer) { return address }
-        if set.handle != AdvertisingSet.legacyHandle,
-            set.ownAddressType == .random || set.ownAddressType == .resolvableOrRandom
-        {
-            return set.randomAddress
+        if set.ownAddressType == .random || set.ownAddressType == .resolvableOrRandom {
+            if faults.latchesAdvertisingAddress, let latched = set.latchedAddress { return latched }
+            if set.handle != AdvertisingSet.legacyHandle { return set.randomAddress }
         }
         return ownAddress(set.ownAddressType, towards: nil)
     }
@@ -258,6 +260,9 @@ extension SimulatedController {
     private func startAdvertising(_ handle: UInt8, duration: Int64, maximumEvents: Int) -> HCIStatus {
         guard let set = advertisingSet(handle) else { return .unknownAdvertisingIdentifier }
         guard address(of: set) != nil else { return .invalidCommandParameters }
+        guard mayUseRadio, !faults.refusesAdvertisingWhileScanning || !settings.scan.isEnabled else {
+            return .commandDisallowed
+        }
         if !set.isEnabled {
             guard canBegin(set.activity) else { return .commandDisallowed }
             if set.properties.contains(.connectable), ends.count >= configuration.maximumLinks {

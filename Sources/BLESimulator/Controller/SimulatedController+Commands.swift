@@ -2,10 +2,31 @@ import BLEPackets
 
 /// Commands: which are supported, and how they are answered.
 extension SimulatedController {
-    func receive(command packet: borrowing HCICommandPacketView) {
+    /// Carries out a command now, or after the ones that the controller is late with.
+    /// - Parameter packet: the command without its type octet.
+    func receive(command packet: RawSpan) throws(DecodingError) {
+        let command = try HCICommandPacketView(decoding: packet)
         statistics.commands += 1
+        if command.opcode == Reset.opcode { statistics.resets += 1 }
+        let now = air.nowMicroseconds
+        let end = max(now, busyUntil) + faults.delay(of: command.opcode)
+        guard end > now else { return carryOut(command) }
+        busyUntil = end
+        let octets = packet.copied()
+        let cycle = powerCycle
+        air.after(end - now) { [unowned self] in
+            guard cycle == powerCycle, isOpen else { return }
+            do throws(DecodingError) { carryOut(try HCICommandPacketView(decoding: octets.span.bytes)) } catch {
+                statistics.malformedPackets += 1
+            }
+        }
+    }
+
+    private func carryOut(_ packet: borrowing HCICommandPacketView) {
         let opcode = packet.opcode
         let served = ServedCommand.all[opcode]
+        if opcode == Reset.opcode { apply(.reset) }
+        guard !faults.hangs, !faults.hangsAfterReset || opcode == Reset.opcode, !isCrashed else { return }
         if let served, served.answer == .nothing {
             // It uses no credit either (Core 5.4, Vol 4, Part E, 7.3.40).
             served.carryOut(self, packet.parameters)
@@ -13,15 +34,32 @@ extension SimulatedController {
         }
         if commandsUnderWay >= max(1, Int(configuration.commandCredits)) { statistics.commandsWithoutCredit += 1 }
         guard !faults.unansweredCommands.contains(opcode) else { return }
-        if opcode == Reset.opcode { commandsUnderWay = 0 }
+        if let crash = faults.crashes.first(where: { $0.opcode == opcode }),
+            !crash.whileScanning || settings.scan.isEnabled
+        {
+            return self.crash(crash)
+        }
+        if opcode == Reset.opcode {
+            commandsUnderWay = 0
+            if faults.resetClosesTransport {
+                let cycle = powerCycle
+                return air.after(latency) { [unowned self] in if cycle == powerCycle { losePower() } }
+            }
+        }
         commandsUnderWay += 1
         postponedEvents = []
         if let status = refusal(of: opcode) {
             answer(opcode, status: status)
+        } else if let fixed = configuration.fixedAnswers.first(where: { $0.opcode == opcode }) {
+            answer { CommandComplete(commandCredits: $0, opcode: opcode, returnParameters: fixed.returnParameters) }
         } else if let served, isServed(served) {
             mayUse(served) ? served.carryOut(self, packet.parameters) : answer(opcode, status: .commandDisallowed)
         } else {
             answer(opcode, status: .unknownCommand)
+        }
+        if opcode == Reset.opcode, faults.answersResetTwice {
+            commandsUnderWay += 1
+            answer(opcode, status: .success)
         }
         let events = postponedEvents ?? []
         postponedEvents = nil
@@ -86,16 +124,29 @@ extension SimulatedController {
 
     private func answer(_ event: @escaping (_ credits: UInt8) -> some HCIEvent) {
         let cycle = powerCycle
-        air.after(min(max(0, configuration.latencyMicroseconds), 10_000_000)) { [unowned self] in
-            guard cycle == powerCycle, isOpen else { return }
+        air.after(latency) { [unowned self] in
+            guard cycle == powerCycle, isOpen, !faults.hangs, !isCrashed else { return }
             commandsUnderWay = max(0, commandsUnderWay - 1)
-            countPacket()
-            guard isOpen else { return }
-            let credits = max(0, max(1, Int(configuration.commandCredits)) - commandsUnderWay)
-            writer.removeAll()
-            event(UInt8(clamping: credits)).encodePacket(into: &writer)
-            toHost.append(writer.bytes)
+            let free = max(0, max(1, Int(configuration.commandCredits)) - commandsUnderWay)
+            var credits = UInt8(clamping: free)
+            if !hasAnswered, let first = faults.creditsOfFirstAnswer { credits = first }
+            hasAnswered = true
+            toHost(event(faults.returnsCreditsByNOP ? 0 : credits))
+            if faults.returnsCreditsByNOP { sendNOP(credits: credits) }
         }
+    }
+
+    /// A Command Complete that answers no command (Core 5.4, Vol 4, Part E, 4.4).
+    func sendNOP(credits: UInt8) {
+        toHost(CommandComplete(commandCredits: credits, opcode: HCIOpcode(rawValue: 0), returnParameters: []))
+    }
+
+    private func toHost(_ event: some HCIEvent) {
+        countPacket()
+        guard isOpen else { return }
+        writer.removeAll()
+        event.encodePacket(into: &writer)
+        toHost.append(writer.bytes)
     }
 
     private func record(_ opcode: HCIOpcode, _ status: HCIStatus) {
@@ -107,17 +158,22 @@ extension SimulatedController {
     // MARK: What is known
 
     private func isServed(_ command: ServedCommand) -> Bool {
+        isClaimed(command) && !configuration.falselyClaimedCommands.contains(command.opcode)
+    }
+
+    private func isClaimed(_ command: ServedCommand) -> Bool {
         command.isKnown(with: configuration.features) && !configuration.unservedCommands.contains(command.opcode)
-            && !configuration.falselyClaimedCommands.contains(command.opcode)
+            && (configuration.hasLowEnergy
+                || command.opcode.groupField != HCIOpcode.Group.leController.rawValue)
     }
 
     /// The answer of Read Local Supported Commands.
     var supportedCommands: SupportedCommands {
+        if let claimed = configuration.claimedCommands { return claimed }
         var commands = SupportedCommands()
-        for command in ServedCommand.list where command.isKnown(with: configuration.features) {
-            if !configuration.unservedCommands.contains(command.opcode) { commands.insert(command.opcode) }
-        }
+        for command in ServedCommand.list where isClaimed(command) { commands.insert(command.opcode) }
         for opcode in configuration.falselyClaimedCommands { commands.insert(opcode) }
+        for answer in configuration.fixedAnswers { commands.insert(answer.opcode) }
         return commands
     }
 

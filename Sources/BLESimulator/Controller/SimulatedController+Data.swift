@@ -22,6 +22,14 @@ extension SimulatedController {
             return
         }
         ends[position].usedBuffers += 1
+        if let number = faults.losesMultiplesOf, number > 0,
+            (ACLDataPacket.headerLength + packet.data.byteCount) % number == 0
+        {
+            return
+        }
+        if let length = faults.losesDataLongerThan, packet.data.byteCount > length {
+            return sent(1, on: ends[position].link)
+        }
         air.enqueue(
             packet.data.copied(), isStart: packet.boundary.isFirst, from: ends[position].side,
             on: ends[position].link, isHostPacket: true)
@@ -31,10 +39,15 @@ extension SimulatedController {
         guard let position = position(of: link) else { return }
         ends[position].usedBuffers = max(0, ends[position].usedBuffers - count)
         guard !faults.keepsCompletedPackets else { return }
-        send(
-            event: NumberOfCompletedPackets(links: [
-                CompletedPackets(connectionHandle: ends[position].handle, count: UInt16(clamping: count))
-            ]))
+        completedPackets += count
+        if let limit = faults.stopsCompletedPacketsAfter, completedPackets > limit { return }
+        let doubled = faults.overcountsCompletedPackets
+        var links = [
+            CompletedPackets(
+                connectionHandle: ends[position].handle, count: UInt16(clamping: doubled ? 2 * count : count))
+        ]
+        if doubled { links.append(CompletedPackets(connectionHandle: ConnectionHandle(rawValue: 0x0EFF), count: 1)) }
+        send(event: NumberOfCompletedPackets(links: links))
     }
 
     func received(_ fragment: AirFragment, on link: AirLink) {

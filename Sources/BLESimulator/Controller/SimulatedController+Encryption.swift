@@ -57,6 +57,7 @@ extension SimulatedController {
     func encryptionChanged(on link: AirLink, status: HCIStatus, isRefresh: Bool) {
         guard let position = position(of: link) else { return }
         let handle = ends[position].handle
+        if settings.hasPageTwo, faults.pageTwoMutesEncryption { return }
         if isRefresh {
             guard isOn(.encryptionKeyRefreshComplete) else { return }
             send(event: EncryptionKeyRefreshComplete(status: status, connectionHandle: handle))

@@ -14,10 +14,14 @@ extension SimulatedController {
 
     func setEventMaskPage2(_ command: SetEventMaskPage2) -> HCIStatus {
         settings.eventMaskPage2 = command.mask
+        settings.hasPageTwo = true
         return .success
     }
 
     func leSetEventMask(_ command: LESetEventMask) -> HCIStatus {
+        if let known = faults.refusesUnknownMaskBits, !command.mask.isSubset(of: known) {
+            return .invalidCommandParameters
+        }
         settings.leEventMask = command.mask
         return .success
     }
@@ -35,7 +39,8 @@ extension SimulatedController {
         _ command: ReadLocalVersionInformation
     ) -> ReadLocalVersionInformation.ReturnParameters {
         .init(
-            hciVersion: configuration.version, hciSubversion: configuration.subversion,
+            hciVersion: configuration.version,
+            hciSubversion: configuration.hciRevision ?? configuration.subversion,
             lmpVersion: configuration.version, manufacturer: configuration.manufacturer,
             lmpSubversion: configuration.subversion)
     }
@@ -46,11 +51,10 @@ extension SimulatedController {
         .init(commands: supportedCommands)
     }
 
-    /// No BR/EDR, LE supported (Core 5.4, Vol 2, Part C, 3.3).
     func readLocalSupportedFeatures(
         _ command: ReadLocalSupportedFeatures
     ) -> ReadLocalSupportedFeatures.ReturnParameters {
-        .init(features: 0x60 << 32)
+        .init(features: configuration.linkManagerFeatures)
     }
 
     func leReadLocalSupportedFeatures(
@@ -65,16 +69,17 @@ extension SimulatedController {
 
     func readBufferSize(_ command: ReadBufferSize) -> ReadBufferSize.ReturnParameters {
         .init(
-            aclDataPacketLength: configuration.aclDataLength,
-            totalACLDataPackets: UInt16(configuration.aclDataCount))
+            aclDataPacketLength: configuration.claimedDataLength ?? configuration.aclDataLength,
+            totalACLDataPackets: configuration.claimedDataCount ?? UInt16(configuration.aclDataCount))
     }
 
     func leReadBufferSize(_ command: LEReadBufferSize) -> LEReadBufferSize.ReturnParameters {
         configuration.sharesBuffers
             ? .init()
             : .init(
-                aclDataPacketLength: configuration.aclDataLength,
-                totalACLDataPackets: configuration.aclDataCount)
+                aclDataPacketLength: configuration.claimedDataLength ?? configuration.aclDataLength,
+                totalACLDataPackets: configuration.claimedDataCount.map { UInt8(clamping: $0) }
+                    ?? configuration.aclDataCount)
     }
 
     func leReadSupportedStates(_ command: LEReadSupportedStates) -> LEReadSupportedStates.ReturnParameters {

@@ -59,7 +59,9 @@ extension SimulatedController {
     }
 
     private func initiate(_ state: InitiatingState) -> HCIStatus {
-        guard settings.initiating == nil else { return .commandDisallowed }
+        guard settings.initiating == nil else { return faults.secondInitiationStatus ?? .commandDisallowed }
+        guard mayUseRadio else { return .commandDisallowed }
+        if settings.scan.isEnabled, let status = faults.initiatingWhileScanningStatus { return status }
         for receiver in state.receivers {
             guard receiver.phy == .le2M || Self.isValid(receiver), Self.isValid(receiver.connection) else {
                 return .invalidCommandParameters
@@ -101,7 +103,7 @@ extension SimulatedController {
 
     /// Whether the host wants to connect to this advertiser now, and with which parameters.
     func wishToConnect(to advertisement: AirAdvertisement) -> Initiation? {
-        guard let state = settings.initiating, isOpen, let address = advertisement.address,
+        guard let state = settings.initiating, isOpen, !faults.initiatesNever, let address = advertisement.address,
             let known = recognize(address).reported?.withoutIdentityMark,
             advertisement.isLegacy || state.isExtended, ends.count < configuration.maximumLinks,
             !ends.contains(where: { $0.peer.withoutIdentityMark == known }),

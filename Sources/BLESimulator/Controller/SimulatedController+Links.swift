@@ -3,13 +3,14 @@ import BLEPackets
 /// The hosts' side of links (Core 5.4, Vol 4, Part E, 7.1, 7.5 and 7.8).
 extension SimulatedController {
     func position(of link: AirLink) -> Int? { ends.firstIndex { $0.link === link } }
-    func position(of handle: ConnectionHandle) -> Int? { ends.firstIndex { $0.handle == handle } }
+    func position(of handle: ConnectionHandle) -> Int? { ends.lastIndex { $0.handle == handle } }
 
     var capabilities: LinkCapabilities {
         LinkCapabilities(
             features: configuration.features, version: configuration.version,
             manufacturer: configuration.manufacturer, subversion: configuration.subversion,
-            transmitOctets: settings.suggestedTransmitOctets, receiveOctets: maximumDataLength,
+            transmitOctets: configuration.changesDataLengthByCommandOnly ? 27 : settings.suggestedTransmitOctets,
+            receiveOctets: maximumDataLength,
             phys: supportedPHYs, packetsPerConnectionEvent: configuration.packetsPerConnectionEvent)
     }
 
@@ -115,6 +116,7 @@ extension SimulatedController {
             return .invalidCommandParameters
         }
         guard let position = position(of: command.connectionHandle) else { return .unknownConnectionIdentifier }
+        if let status = faults.refusesDisconnect { return status }
         guard !ends[position].disconnects else { return .commandDisallowed }
         ends[position].disconnects = true
         air.begin(.terminate(by: ends[position].side, reason: command.reason), on: ends[position].link)
@@ -170,6 +172,7 @@ extension SimulatedController {
         // 0x0000 to 0x0EFF (Core 5.4, Vol 4, Part E, 5.4.2).
         var handle = configuration.firstConnectionHandle % 0x0F00
         while ends.contains(where: { $0.handle.rawValue == handle }) { handle = (handle + 1) % 0x0F00 }
+        if faults.reusesHandles, let last = ends.last { handle = last.handle.rawValue }
         let known = recognize(peer).reported ?? peer
         let ownAddressType =
             side == .central ? settings.initiating?.ownAddressType : set.flatMap { advertisingSet($0)?.ownAddressType }
@@ -198,8 +201,12 @@ extension SimulatedController {
     }
 
     private func sendConnectionComplete(_ end: LinkEnd) {
+        var peer = end.peer
+        if faults.marksIdentities {
+            peer = DeviceAddress(value: peer.value, kind: peer.isRandom ? .randomIdentity : .publicIdentity)
+        }
         sendConnectionComplete(
-            status: .success, handle: end.handle, side: end.side, peer: end.peer,
+            status: .success, handle: end.handle, side: end.side, peer: peer,
             resolvable: (end.localResolvable, end.peerResolvable),
             parameters: end.link.parameters, delay: faults.connectionCompleteDelayMicroseconds)
     }
@@ -219,29 +226,33 @@ extension SimulatedController {
         resolvable: (local: DeviceAddress?, peer: DeviceAddress?) = (nil, nil),
         parameters: LinkParameters, delay: Int64
     ) {
-        if settings.leEventMask.contains(.enhancedConnectionComplete) {
-            send(
-                le: LEEnhancedConnectionComplete(
-                    status: status, connectionHandle: handle, role: side.role, peerAddress: peer,
-                    localResolvableAddress: resolvable.local, peerResolvableAddress: resolvable.peer,
-                    interval: parameters.interval, latency: parameters.latency,
-                    supervisionTimeout: parameters.supervisionTimeout),
-                delay: delay)
+        let enhanced = LEEnhancedConnectionComplete(
+            status: status, connectionHandle: handle, role: side.role, peerAddress: peer,
+            localResolvableAddress: resolvable.local, peerResolvableAddress: resolvable.peer,
+            interval: parameters.interval, latency: parameters.latency,
+            supervisionTimeout: parameters.supervisionTimeout)
+        let plain = LEConnectionComplete(
+            status: status, connectionHandle: handle, role: side.role, peerAddress: peer,
+            interval: parameters.interval, latency: parameters.latency,
+            supervisionTimeout: parameters.supervisionTimeout)
+        if faults.reportsConnectionTwice, status.isSuccess {
+            for packet in [encoded(le: plain, isMasked: false), encoded(le: enhanced, isMasked: false)] {
+                if let packet { send(packet: packet, delay: delay) }
+            }
+        } else if settings.leEventMask.contains(.enhancedConnectionComplete) || faults.sendsEnhancedOnly {
+            send(le: enhanced, delay: delay)
         } else {
-            send(
-                le: LEConnectionComplete(
-                    status: status, connectionHandle: handle, role: side.role, peerAddress: peer,
-                    interval: parameters.interval, latency: parameters.latency,
-                    supervisionTimeout: parameters.supervisionTimeout),
-                delay: delay)
+            send(le: plain, delay: delay)
         }
     }
 
     func closed(_ link: AirLink, reason: HCIStatus) {
         guard let position = position(of: link) else { return }
         let end = ends.remove(at: position)
-        if isOn(.disconnectionComplete) {
-            send(event: DisconnectionComplete(connectionHandle: end.handle, reason: reason))
+        if isOn(.disconnectionComplete), !faults.keepsDisconnection {
+            for _ in 0..<(faults.reportsDisconnectionTwice ? 2 : 1) {
+                send(event: DisconnectionComplete(connectionHandle: end.handle, reason: reason))
+            }
         }
         flushWaitingData()
     }
@@ -313,10 +324,16 @@ extension SimulatedController {
 
     /// Sends an event of the LE Meta family unless the host has masked it.
     func send<Event: LEMetaEvent>(le event: Event, delay: Int64 = 0) {
+        if let packet = encoded(le: event) { send(packet: packet, delay: max(0, delay)) }
+    }
+
+    /// The packet of an event of the LE Meta family; `nil` if the host has masked it.
+    /// - Parameter isMasked: whether the mask of LE events counts.
+    func encoded<Event: LEMetaEvent>(le event: Event, isMasked: Bool = true) -> [UInt8]? {
         let bit = LEEventMask(rawValue: 1 << (UInt64(Event.subevent.rawValue) - 1))
-        guard isOn(.leMeta), settings.leEventMask.contains(bit) else { return }
+        guard isOn(.leMeta), !isMasked || settings.leEventMask.contains(bit) else { return nil }
         writer.removeAll()
         event.encodePacket(into: &writer)
-        send(packet: writer.bytes, delay: max(0, delay))
+        return writer.bytes
     }
 }

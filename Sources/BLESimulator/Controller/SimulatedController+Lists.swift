@@ -11,6 +11,7 @@ extension SimulatedController {
     func leClearFilterAcceptList(_ command: LEClearFilterAcceptList) -> HCIStatus {
         guard !isAcceptListInUse else { return .commandDisallowed }
         settings.acceptList = []
+        settings.staleAcceptList = []
         return .success
     }
 
@@ -29,6 +30,7 @@ extension SimulatedController {
     private func addToAcceptList(_ address: ReportedAddress) -> HCIStatus {
         guard !isAcceptListInUse else { return .commandDisallowed }
         guard address.kind.rawValue <= 1 || address.kind == .anonymous else { return .invalidCommandParameters }
+        settings.staleAcceptList.removeAll { $0 == address }
         guard !settings.acceptList.contains(address) else { return .success }
         guard settings.acceptList.count < Int(configuration.acceptListSize) else { return .memoryCapacityExceeded }
         settings.acceptList.append(address)
@@ -39,6 +41,9 @@ extension SimulatedController {
         settings.scan.isEnabled && settings.scan.usesAcceptList || settings.initiating?.usesAcceptList == true
             || allAdvertisingSets.contains { $0.isEnabled && $0.filterPolicy != .all }
     }
+
+    /// Whether the controller scans, advertises and connects at all.
+    var mayUseRadio: Bool { !faults.needsLEHostSupport || settings.isLEHostSupported }
 
     var isRadioBusy: Bool {
         settings.scan.isEnabled || settings.initiating != nil || settings.trainSearch != nil

@@ -13,12 +13,14 @@ extension SimulatedController {
             return .unknownConnectionIdentifier
         }
         settings.resolvingList.remove(at: position)
+        resolvingListChanged()
         return .success
     }
 
     func leClearResolvingList(_ command: LEClearResolvingList) -> HCIStatus {
         guard !isResolvingListInUse else { return .commandDisallowed }
         settings.resolvingList = []
+        resolvingListChanged()
         return .success
     }
 
@@ -74,7 +76,12 @@ extension SimulatedController {
             ResolvingEntry(
                 identity: command.peerIdentityAddress.withoutIdentityMark,
                 peerKey: command.peerIdentityResolvingKey, localKey: command.localIdentityResolvingKey))
+        resolvingListChanged()
         return .success
+    }
+
+    private func resolvingListChanged() {
+        if faults.forgetsAcceptedIdentities { settings.staleAcceptList = settings.acceptList }
     }
 
     private var isResolvingListInUse: Bool { settings.isAddressResolutionOn && isRadioBusy }

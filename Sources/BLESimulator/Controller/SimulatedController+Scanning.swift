@@ -3,7 +3,7 @@ import BLEPackets
 /// Scanning, legacy and extended (Core 5.4, Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64, 7.8.65; Vol 6, Part B, 4.4.3).
 extension SimulatedController {
     /// Octets of data that one extended report can carry (Core 5.4, Vol 4, Part E, 7.7.65.13).
-    private static let extendedReportCapacity = 229
+    static let extendedReportCapacity = 229
 
     func leSetRandomAddress(_ command: LESetRandomAddress) -> HCIStatus {
         guard !settings.legacyAdvertising.isEnabled, !settings.scan.isEnabled, settings.initiating == nil
@@ -93,7 +93,12 @@ extension SimulatedController {
 
     private func startScanning(filter: DuplicateFilter, isExtended: Bool) -> HCIStatus {
         guard ownAddress(settings.scan.ownAddressType, towards: nil) != nil else { return .invalidCommandParameters }
+        guard mayUseRadio else { return .commandDisallowed }
+        if !ends.isEmpty, faults.refusesScanWithLinks || isExtended && faults.refusesExtendedScanWithLinks {
+            return .commandDisallowed
+        }
         if !settings.scan.isEnabled {
+            apply(.scanRestart)
             guard canBegin(settings.scan.isActive ? .activeScanning : .passiveScanning) else {
                 return .commandDisallowed
             }
@@ -162,15 +167,8 @@ extension SimulatedController {
             let signal = air.measuredSignal(of: advertiser, at: self)
             reports.append(report(of: advertisement, signal: signal, isScanResponse: true))
         }
-        reports = reports.filter {
-            settings.scan.passes(
-                .init(
-                    address: $0.reportedAddress, eventType: $0.eventType.rawValue,
-                    advertisingSetIdentifier: $0.advertisingSetIdentifier,
-                    dataIdentifier: advertisement.dataIdentifier),
-                remembering: configuration.duplicateFilterSize)
-        }
-        guard !faults.silencesReports else { return }
+        reports = reports.filter { passesFilter($0, dataIdentifier: advertisement.dataIdentifier) }
+        guard hears else { return }
         let isPacked =
             configuration.packsReports && reports.reduce(0) { $0 + $1.data.count } <= Self.extendedReportCapacity - 30
         for group in isPacked ? [reports] : reports.map({ [$0] }) where !group.isEmpty { send(reports: group) }
@@ -181,14 +179,21 @@ extension SimulatedController {
         let scan = settings.scan
         guard isOpen, scan.isEnabled, !scan.isResting, scan.isExtended || report.eventType.contains(.legacy),
             scan.isActive || !report.eventType.contains(.scanResponse),
-            !scan.usesAcceptList || isAccepted(report.address),
-            settings.scan.passes(
-                .init(
-                    address: report.reportedAddress, eventType: report.eventType.rawValue,
-                    advertisingSetIdentifier: report.advertisingSetIdentifier, dataIdentifier: 0),
-                remembering: configuration.duplicateFilterSize)
+            !scan.usesAcceptList || isAccepted(report.address), passesFilter(report, dataIdentifier: 0)
         else { return }
         send(reports: [report])
+    }
+
+    private func passesFilter(_ report: LEExtendedAdvertisingReport.Report, dataIdentifier: UInt16) -> Bool {
+        let isStrict = faults.strictDuplicates
+        return settings.scan.passes(
+            .init(
+                address: report.reportedAddress,
+                eventType: isStrict
+                    ? report.eventType.intersection(.scanResponse).rawValue : report.eventType.rawValue,
+                advertisingSetIdentifier: isStrict ? 0 : report.advertisingSetIdentifier,
+                dataIdentifier: isStrict ? 0 : dataIdentifier),
+            remembering: configuration.duplicateFilterSize)
     }
 
     /// The report of an extended scan; a legacy scan reports less.
@@ -210,59 +215,10 @@ extension SimulatedController {
             data: isScanResponse ? advertisement.scanResponse : advertisement.data)
     }
 
-    private func send(reports: [LEExtendedAdvertisingReport.Report]) {
-        statistics.reports += reports.count
-        guard !settings.scan.isExtended else {
-            if reports.allSatisfy({ $0.data.count <= Self.extendedReportCapacity }) {
-                send(le: LEExtendedAdvertisingReport(reports: reports))
-            } else {
-                for report in reports { sendInPieces(report) }
-            }
-            return
-        }
-        let forUnknown = reports.filter { $0.eventType.contains(.directed) && $0.directAddress.kind == .unresolved }
-        for report in forUnknown {
-            guard let address = report.address else { continue }
-            send(
-                le: LEDirectedAdvertisingReport(reports: [
-                    .init(
-                        address: address,
-                        directAddress: ReportedAddress(kind: .random, value: report.directAddress.value),
-                        rssi: report.rssi)
-                ]))
-        }
-        guard forUnknown.isEmpty else { return }
-        send(
-            le: LEAdvertisingReport(
-                reports: reports.compactMap { report in
-                    guard let address = report.address else { return nil }
-                    return .init(
-                        eventType: Self.legacyType(of: report.eventType), address: address, data: report.data,
-                        rssi: report.rssi)
-                }))
-    }
-
-    private func sendInPieces(_ report: LEExtendedAdvertisingReport.Report) {
-        var rest = report.data[...]
-        repeat {
-            var piece = report
-            piece.data = Array(rest.prefix(Self.extendedReportCapacity))
-            rest = rest.dropFirst(Self.extendedReportCapacity)
-            if !rest.isEmpty { piece.eventType.insert(.incompleteMoreToCome) }
-            send(le: LEExtendedAdvertisingReport(reports: [piece]))
-        } while !rest.isEmpty
-    }
-
-    private static func legacyType(of type: ExtendedAdvertisingEventType) -> LegacyAdvertisingEventType {
-        if type.contains(.scanResponse) { return .scanResponse }
-        if type.contains(.directed) { return .connectableDirected }
-        if type.contains(.connectable) { return .connectableUndirected }
-        return type.contains(.scannable) ? .scannableUndirected : .nonConnectableUndirected
-    }
-
     /// Whether an address is on the filter accept list.
     func isAccepted(_ address: DeviceAddress?) -> Bool {
         let entry = address.map { ReportedAddress($0.withoutIdentityMark) } ?? .anonymous
         return settings.acceptList.contains { $0.kind == entry.kind && ($0.kind == .anonymous || $0 == entry) }
+            && !settings.staleAcceptList.contains(entry)
     }
 }

@@ -27,10 +27,28 @@ final class SimulatedController: AirStation {
     var powerCycle: UInt32 = 0
     /// Received commands whose answer has not reached the host.
     var commandsUnderWay = 0
+    /// When the commands are done that the controller is late with.
+    var busyUntil: Int64 = 0
+    /// Whether a command has been answered since power-on.
+    var hasAnswered = false
+    /// Whether a crash has made the controller silent, until Hardware Error or Reset.
+    var isCrashed = false
+    /// Increases with each crash and its end.
+    var crashNumber: UInt32 = 0
+    /// Faults that end with a remedy: those of before.
+    var temporaryFaults: [TemporaryFaults] = []
+    /// When each remedy was last used, by its raw value.
+    var remedyTimes: [Int64]
+    /// Reports of the current second.
+    var reportRate = ReportRate()
+    /// The parts of a long advertisement that wait for those of another.
+    var waitingParts: [LEExtendedAdvertisingReport.Report] = []
+    /// Packets that were reported as completed since the reset.
+    var completedPackets = 0
     /// Events caused by the current command: sent after its answer.
     var postponedEvents: [(packet: [UInt8], delay: Int64)]?
 
-    var settings = Settings()
+    var settings: Settings
     var links: [AirLink] = []
     /// The host's view of `links`.
     var ends: [LinkEnd] = []
@@ -50,6 +68,8 @@ final class SimulatedController: AirStation {
         self.index = index
         self.configuration = configuration
         self.generator = generator
+        remedyTimes = Array(repeating: air.nowMicroseconds, count: SimulatedControllerRemedy.allCases.count)
+        settings = Settings(configuration)
     }
 
     /// Settings that a reset restores.
@@ -78,11 +98,17 @@ final class SimulatedController: AirStation {
         var trains: [FollowedTrain] = []
         var trainList: [ListedAdvertiser] = []
         var trainReception = TrainReception()
+        /// Whether Set Event Mask Page 2 was sent.
+        var hasPageTwo = false
+        /// Entries of the accept list that do not match until they are added again.
+        var staleAcceptList: [ReportedAddress] = []
         /// Whether the host supports subrating.
         var isSubratingAllowed = false
         /// What peripherals may request.
         var defaultSubrate = SubrateParameters(
             minimumFactor: 1, maximumFactor: 1, supervisionTimeout: SupervisionTimeout(rawValue: 0x0C80))
+
+        init(_ configuration: SimulatedControllerConfiguration) { leEventMask = configuration.leEventMaskAfterReset }
     }
 
     /// Which of the two kinds of advertising, scanning and connecting commands the host has used since the reset
@@ -130,9 +156,17 @@ final class SimulatedController: AirStation {
     /// Sends an event or data, after the answer to the current command.
     func send(packet: [UInt8], delay: Int64 = 0) {
         var delay = min(max(0, delay), 1 << 40)
+        if packet.first == H4PacketType.event.rawValue {
+            if faults.addsStrayEvents { for stray in Self.strayEvents { queue(stray, delay: delay) } }
+            delay += min(max(0, faults.eventLagMicroseconds), 10_000_000)
+        }
         if faults.eventDisorderMicroseconds > 0, packet.first == H4PacketType.event.rawValue {
             delay += generator.next(below: min(faults.eventDisorderMicroseconds, 10_000_000) + 1)
         }
+        queue(packet, delay: delay)
+    }
+
+    private func queue(_ packet: [UInt8], delay: Int64) {
         if postponedEvents != nil {
             postponedEvents?.append((packet, delay))
         } else {
@@ -140,10 +174,12 @@ final class SimulatedController: AirStation {
         }
     }
 
+    var latency: Int64 { min(max(0, configuration.latencyMicroseconds), 10_000_000) }
+
     func deliver(_ packet: [UInt8], delay: Int64) {
         let cycle = powerCycle
-        air.after(min(max(0, configuration.latencyMicroseconds), 10_000_000) + delay) { [unowned self] in
-            guard cycle == powerCycle, isOpen else { return }
+        air.after(latency + delay) { [unowned self] in
+            guard cycle == powerCycle, isOpen, !isMute else { return }
             countPacket()
             if isOpen { toHost.append(packet) }
         }
@@ -173,7 +209,7 @@ final class SimulatedController: AirStation {
         let rest = packet.extracting(droppingFirst: 1)
         do throws(DecodingError) {
             switch type {
-            case .command: receive(command: try HCICommandPacketView(decoding: rest))
+            case .command: try receive(command: rest)
             case .acl: receive(data: try ACLDataPacket(decoding: rest))
             case .sco, .iso, .event: statistics.malformedPackets += 1
             }
@@ -187,8 +223,10 @@ final class SimulatedController: AirStation {
     /// Forgets everything that a reset clears; the peers of its links notice only the silence.
     func reset() {
         stopAdvertising()
-        settings = Settings()
+        settings = Settings(configuration)
         ends = []
+        waitingParts = []
+        completedPackets = 0
         air.abandonLinks(of: self)
     }
 
@@ -197,6 +235,10 @@ final class SimulatedController: AirStation {
         powerCycle &+= 1
         postponedEvents = postponedEvents == nil ? nil : []
         commandsUnderWay = 0
+        busyUntil = 0
+        hasAnswered = false
+        isCrashed = false
+        crashNumber &+= 1
         reset()
     }
 
@@ -204,5 +246,6 @@ final class SimulatedController: AirStation {
         guard !isOpen else { return }
         isOpen = true
         toHost.removeAll()
+        begin()
     }
 }

@@ -8,8 +8,10 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
     public var version: HCIVersion
     /// The manufacturer; by default the number for internal use and tests.
     public var manufacturer: CompanyIdentifier
-    /// The HCI revision and the link layer subversion.
+    /// The link layer subversion, and the HCI revision unless `hciRevision` has another.
     public var subversion: UInt16
+    /// The HCI revision; `nil` if it equals `subversion`, as with a real CSR.
+    public var hciRevision: UInt16?
     /// The features in LE Read Local Supported Features; commands of missing features are unknown.
     public var features: LEFeatures
     /// The states in LE Read Supported States; other states are refused with 0x0C (Core 5.4, Vol 4, Part E, 7.8.27).
@@ -18,6 +20,17 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
     public var unservedCommands: [HCIOpcode]
     /// Commands that are answered with Unknown HCI Command although their bits are set.
     public var falselyClaimedCommands: [HCIOpcode]
+    /// The whole answer of Read Local Supported Commands; `nil` for the one that follows from the features.
+    public var claimedCommands: SupportedCommands?
+    /// The LMP features in Read Local Supported Features: bit 38 is LE, bit 37 is no BR/EDR (Core 5.4, Vol 2, Part C,
+    /// 3.3).
+    public var linkManagerFeatures: UInt64 = 0x60 << 32
+    /// Whether it has LE at all; otherwise every command of LE is unknown.
+    public var hasLowEnergy = true
+    /// Commands beyond those that are simulated, each with what it returns: those of BR/EDR, those of a vendor.
+    public var fixedAnswers: [FixedAnswer] = []
+    /// The mask of LE events after a reset; the specification requires 0x1F (Core 5.4, Vol 4, Part E, 7.8.1).
+    public var leEventMaskAfterReset = LEEventMask.afterReset
 
     /// The number of commands that the host may send without an answer (Num_HCI_Command_Packets).
     public var commandCredits: UInt8
@@ -25,6 +38,10 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
     public var aclDataLength: UInt16
     /// The number of ACL packets that the controller buffers.
     public var aclDataCount: UInt8
+    /// The octets in one packet that it reports; `nil` for the true `aclDataLength`.
+    public var claimedDataLength: UInt16?
+    /// The packets that it reports to buffer; `nil` for the true `aclDataCount`. Beyond the true ones, data is lost.
+    public var claimedDataCount: UInt16?
     /// Whether LE Read Buffer Size returns zero, and Read Buffer Size has the shared buffers.
     public var sharesBuffers: Bool
     /// The maximum octets of data in one ACL packet to the host; 0xFFFF for whole packets of the link layer.
@@ -43,6 +60,9 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
     public var advertisingSets: UInt8
     /// The maximum octets in one packet of the link layer, 27 to 251.
     public var maximumDataLength: UInt16
+    /// Whether it changes the length of its packets on a link only when the host orders it, whatever the suggested
+    /// default is (zephyrproject-rtos/zephyr#26277).
+    public var changesDataLengthByCommandOnly = false
     /// The capacity of the duplicate filter; the oldest advertiser is forgotten first.
     public var duplicateFilterSize: Int
     /// Whether an advertisement and its scan response are reported in one event.
@@ -117,6 +137,17 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
             publicAddress: publicAddress, version: .core40, features: .encryption,
             supportedStates: 0x0000_0000_1FFF_FFFF,
             aclDataLength: 27, aclDataCount: 4, maximumLinks: 4, maximumDataLength: 27)
+    }
+
+    /// A controller without LE, such as a BCM2045 of Core 2.1.
+    public static func withoutLowEnergy(
+        publicAddress: DeviceAddress? = DeviceAddress(value: 0x00AA_0100_0001, kind: .public)
+    ) -> Self {
+        var configuration = Self(publicAddress: publicAddress, version: .core21, features: [])
+        configuration.hasLowEnergy = false
+        configuration.linkManagerFeatures = 0x8379_FF9B_FE8D_FFFF
+        configuration.claimedDataLength = 1021
+        return configuration
     }
 
     /// A controller of Core 4.2: longer packets and privacy, legacy advertising.

@@ -9,35 +9,6 @@ extension SimulatedScenario {
         "extended", "coded", "sid", "periodic", "appearance", "mtu", "services", "responseDelay",
         "disconnectsAtRequest", "comes", "goes",
     ]
-    static let faultKeys = ["at", "kind", "opcode", "status", "count", "code", "delay", "device", "reason"]
-
-    static func controller(_ value: JSONValue) throws(Problem) -> SimulatedControllerConfiguration {
-        let keys = ["address", "version", "aclLength", "aclCount", "latency", "links", "acceptList"]
-        let object = try ScenarioObject(value, path: "controller", keys: keys)
-        var configuration: SimulatedControllerConfiguration
-        switch try object.text("version") ?? "5.4" {
-        case "4.0": configuration = .core40()
-        case "4.2": configuration = .core42()
-        case "5.4": configuration = .init()
-        case let other: throw object.problem("version", "‘\(other)’ is not one of 4.0, 4.2 and 5.4")
-        }
-        if let address = try object.address("address") { configuration.publicAddress = address }
-        if let length = try object.integer("aclLength", in: 27...1021, "octets") {
-            configuration.aclDataLength = UInt16(length)
-        }
-        if let count = try object.integer("aclCount", in: 1...255, "packets") {
-            configuration.aclDataCount = UInt8(count)
-        }
-        if let latency = try object.number("latency", in: 0...10, "seconds") {
-            configuration.latencyMicroseconds = Int64(latency * 1e6)
-        }
-        if let links = try object.integer("links", in: 1...64, "links") { configuration.maximumLinks = links }
-        if let size = try object.integer("acceptList", in: 1...255, "entries") {
-            configuration.acceptListSize = UInt8(size)
-        }
-        return configuration
-    }
-
     // MARK: Devices
 
     static func device(_ object: ScenarioObject) throws(Problem) -> Device {
@@ -180,53 +151,5 @@ extension SimulatedScenario {
             if characteristic.permissions.contains(.write) { characteristic.permissions.insert(.writeEncrypted) }
         }
         return characteristic
-    }
-
-    // MARK: Faults
-
-    func fault(_ object: ScenarioObject) throws(Problem) -> (time: Int64, fault: Fault) {
-        let time = try object.time("at") ?? 0
-        let status = HCIStatus(rawValue: UInt8(try object.integer("status", in: 1...255, "a status") ?? 0x0C))
-        let kind = try object.required("kind", try object.text("kind"))
-        switch kind {
-        case "unanswered": return (time, .unanswered(try opcode(object)))
-        case "refused":
-            let count = try object.integer("count", in: 1...1_000_000, "times")
-            return (time, .refused(.init(try opcode(object), status: status, count: count)))
-        case "hardwareError":
-            return (time, .hardwareError(UInt8(try object.integer("code", in: 0...255, "a code") ?? 0)))
-        case "keepsBuffers": return (time, .keepsBuffers)
-        case "disorder":
-            return (time, .disorder(Int64((try object.number("delay", in: 0...10, "seconds") ?? 0.05) * 1e6)))
-        case "failingConnections":
-            return (time, .failingConnections(try object.integer("count", in: 1...1_000_000, "connections") ?? 1))
-        case "silence": return (time, .silence)
-        case "transportClosed": return (time, .transportClosed)
-        case "disconnect":
-            let address = try object.required("device", try object.address("device"))
-            guard devices.contains(where: { $0.address == address }) else {
-                throw object.problem("device", "no device has the address \(address)")
-            }
-            let reason = try object.integer("reason", in: 1...255, "a reason") ?? 0x13
-            return (time, .disconnect(address, HCIStatus(rawValue: UInt8(reason))))
-        case "allClear": return (time, .allClear)
-        default:
-            throw object.problem(
-                "kind",
-                "‘\(kind)’ is not one of unanswered, refused, hardwareError, keepsBuffers, disorder, failingConnections, "
-                    + "silence, transportClosed, disconnect, allClear")
-        }
-    }
-
-    /// An opcode as a number or as hexadecimal with 0x.
-    private func opcode(_ object: ScenarioObject) throws(Problem) -> HCIOpcode {
-        switch object["opcode"] {
-        case .integer(let number)? where 0...65535 ~= number:
-            return HCIOpcode(rawValue: UInt16(number))
-        case .string(let text)? where text.hasPrefix("0x"):
-            if let value = UInt16(text.dropFirst(2), radix: 16) { return HCIOpcode(rawValue: value) }
-        default: break
-        }
-        throw object.problem("opcode", "expected an opcode such as \"0x200C\"")
     }
 }

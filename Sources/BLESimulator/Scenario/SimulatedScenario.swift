@@ -24,8 +24,10 @@ public struct SimulatedScenario: Sendable {
     public var air = SimulatedAirConfiguration()
     /// The controller that the host drives.
     public var controller = SimulatedControllerConfiguration()
+    /// The faults that the controller has from the start.
+    public var controllerFaults = SimulatedControllerFaults()
     var devices: [Device] = []
-    var faults: [(time: Int64, fault: Fault)] = []
+    var faults: [TimedFault] = []
 
     struct Device: Sendable {
         var name: String?
@@ -42,17 +44,21 @@ public struct SimulatedScenario: Sendable {
         }
     }
 
+    struct TimedFault: Sendable {
+        var time: Int64
+        var fault: Fault
+        /// What ends it; `nil` for nothing.
+        var remedy: SimulatedControllerRemedy?
+    }
+
     enum Fault: Sendable {
-        case unanswered(HCIOpcode)
-        case refused(SimulatedControllerFaults.Refusal)
         case hardwareError(UInt8)
-        case keepsBuffers
-        case disorder(Int64)
-        case failingConnections(Int)
-        case silence
         case transportClosed
+        case powerCycle
+        case forgetsEverything
         case disconnect(DeviceAddress, HCIStatus)
         case allClear
+        case change(@Sendable (inout SimulatedControllerFaults) -> Void)
     }
 
     /// - Parameter json: the whole file.
@@ -71,7 +77,7 @@ public struct SimulatedScenario: Sendable {
         air.clockDriftPartsPerMillion =
             try file.integer(
                 "clockDrift", in: 0...SimulatedAirConfiguration.greatestDrift, "parts per million") ?? 0
-        if let value = file["controller"] { controller = try Self.controller(value) }
+        if let value = file["controller"] { (controller, controllerFaults) = try Self.controller(value) }
         for object in try file.objects("devices", keys: Self.deviceKeys) { devices.append(try Self.device(object)) }
         for object in try file.objects("faults", keys: Self.faultKeys) { faults.append(try fault(object)) }
     }
@@ -87,7 +93,7 @@ public struct SimulatedScenario: Sendable {
     /// Creates a new air with the whole scenario.
     public func makeAir() -> (air: SimulatedAir, controller: SimulatedControllerID) {
         let air = SimulatedAir(seed: seed, configuration: air)
-        let controller = air.addController(controller)
+        let controller = air.addController(controller, faults: controllerFaults)
         var identifiers: [(DeviceAddress, SimulatedDeviceID)] = []
         for device in devices {
             let identifier =
@@ -103,28 +109,30 @@ public struct SimulatedScenario: Sendable {
             for time in device.comes { air.schedule(at: time) { $0.setInRange(true, identifier) } }
             for time in device.goes { air.schedule(at: time) { $0.setInRange(false, identifier) } }
         }
-        for (time, fault) in faults {
-            air.schedule(at: time) { Self.begin(fault, on: $0, controller, identifiers) }
+        for fault in faults {
+            air.schedule(at: fault.time) { Self.begin(fault, on: $0, controller, identifiers) }
         }
         return (air, controller)
     }
 
     private static func begin(
-        _ fault: Fault, on air: SimulatedAir, _ controller: SimulatedControllerID,
+        _ timed: TimedFault, on air: SimulatedAir, _ controller: SimulatedControllerID,
         _ devices: [(DeviceAddress, SimulatedDeviceID)]
     ) {
-        switch fault {
+        switch timed.fault {
         case .hardwareError(let code): air.sendHardwareError(code, from: controller)
         case .transportClosed: air.closeTransport(of: controller)
+        case .powerCycle: air.powerCycle(controller)
+        case .forgetsEverything: air.forgetEverything(controller)
         case .disconnect(let address, let reason):
             if let device = devices.first(where: { $0.0 == address })?.1 { air.disconnect(device, reason: reason) }
-        case .unanswered(let opcode): air.changeFaults(of: controller) { $0.unansweredCommands.append(opcode) }
-        case .refused(let refusal): air.changeFaults(of: controller) { $0.refusals.append(refusal) }
-        case .keepsBuffers: air.changeFaults(of: controller) { $0.keepsCompletedPackets = true }
-        case .disorder(let time): air.changeFaults(of: controller) { $0.eventDisorderMicroseconds = time }
-        case .failingConnections(let count): air.changeFaults(of: controller) { $0.failingConnections = count }
-        case .silence: air.changeFaults(of: controller) { $0.silencesReports = true }
-        case .allClear: air.changeFaults(of: controller) { $0 = SimulatedControllerFaults() }
+        case .allClear: air.clearFaults(of: controller)
+        case .change(let change):
+            if let remedy = timed.remedy {
+                air.changeFaults(of: controller, until: remedy, change)
+            } else {
+                air.changeFaults(of: controller, change)
+            }
         }
     }
 }

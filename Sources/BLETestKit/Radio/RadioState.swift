@@ -25,9 +25,12 @@ final class RadioState: @unchecked Sendable {
 
     // MARK: Transports
 
-    func add(_ transport: TestTransport, _ configuration: SimulatedControllerConfiguration) -> SimulatedControllerID {
+    func add(
+        _ transport: TestTransport, _ configuration: SimulatedControllerConfiguration,
+        _ faults: SimulatedControllerFaults
+    ) -> SimulatedControllerID {
         transports.append(transport)
-        return air.addController(configuration)
+        return air.addController(configuration, faults: faults)
     }
 
     func remove(_ transport: TestTransport, _ controller: SimulatedControllerID) {
@@ -46,6 +49,19 @@ final class RadioState: @unchecked Sendable {
 
     func changeFaults(_ change: (inout SimulatedControllerFaults) -> Void) {
         for case let controller? in transports.map(\.controller) { air.changeFaults(of: controller, change) }
+    }
+
+    func changeFaults(
+        until remedy: SimulatedControllerRemedy, _ change: @escaping (inout SimulatedControllerFaults) -> Void
+    ) {
+        for case let controller? in transports.map(\.controller) {
+            air.changeFaults(of: controller, until: remedy, change)
+        }
+    }
+
+    func forgetEverything() {
+        for case let controller? in transports.map(\.controller) { air.forgetEverything(controller) }
+        play()
     }
 
     func failHardware() {

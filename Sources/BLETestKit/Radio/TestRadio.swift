@@ -72,27 +72,43 @@ public final class TestRadio: Sendable {
     /// - Parameters:
     ///   - controller: what the controller can do; `nil` for one that can do everything, with an address that no other
     ///     has.
+    ///   - faults: what is wrong with the controller from the start.
     ///   - configure: changes the configuration, for example to add a crypto provider and a store of bonds.
     /// - Throws: the errors of `Adapter.open(_:configuration:)`.
     public func openAdapter(
-        controller: SimulatedControllerConfiguration? = nil,
+        controller: SimulatedControllerConfiguration? = nil, faults: SimulatedControllerFaults = .init(),
         _ configure: (inout AdapterConfiguration) -> Void = { _ in }
     ) async throws -> Adapter {
-        var configuration = self.configuration(controller: controller)
+        var configuration = self.configuration(controller: controller, faults: faults)
         configure(&configuration)
         return try await Adapter.open(.simulator(scenario: nil), configuration: configuration)
     }
 
+    /// Opens an adapter whose controller is of a real family, with that family's faults.
+    ///
+    ///     let adapter = try await radio.openAdapter(.realtek8761)
+    /// - Throws: the errors of `Adapter.open(_:configuration:)`.
+    public func openAdapter(
+        _ preset: SimulatedControllerPreset, _ configure: (inout AdapterConfiguration) -> Void = { _ in }
+    ) async throws -> Adapter {
+        try await openAdapter(controller: preset.configuration(), faults: preset.faults, configure)
+    }
+
     /// A configuration whose virtual transport is a controller on this radio, for code that opens its adapter itself:
     /// `Adapter.open("sim", configuration: radio.configuration())`.
-    public func configuration(controller: SimulatedControllerConfiguration? = nil) -> AdapterConfiguration {
+    /// - Parameters:
+    ///   - controller: what the controller can do; `nil` for one that can do everything.
+    ///   - faults: what is wrong with the controller from the start.
+    public func configuration(
+        controller: SimulatedControllerConfiguration? = nil, faults: SimulatedControllerFaults = .init()
+    ) -> AdapterConfiguration {
         // Commands are answered at once, also while the clock is stopped.
         let controller =
             controller
             ?? SimulatedControllerConfiguration(
                 publicAddress: DeviceAddress(value: nextAddress().value, kind: .public), latencyMicroseconds: 0)
         var configuration = AdapterConfiguration(makeVirtualTransport: { [self] address throws(TransportError) in
-            TestTransport(radio: self, controller: controller, address: address)
+            TestTransport(radio: self, controller: controller, faults: faults, address: address)
         })
         configuration.loop = loop
         return configuration
@@ -107,6 +123,19 @@ public final class TestRadio: Sendable {
     public func changeFaults(_ change: @escaping @Sendable (inout SimulatedControllerFaults) -> Void) {
         onState { $0.changeFaults(change) }
     }
+
+    /// Changes the faults of all controllers until a step of recovery; weaker steps do not end them.
+    ///
+    ///     radio.changeFaults(until: .reset) { $0.silencesReports = true }
+    public func changeFaults(
+        until remedy: SimulatedControllerRemedy,
+        _ change: @escaping @Sendable (inout SimulatedControllerFaults) -> Void
+    ) {
+        onState { $0.changeFaults(until: remedy, change) }
+    }
+
+    /// The controllers forget everything without an event, as at power-on, while their transports stay open.
+    public func forgetEverything() { onState { $0.forgetEverything() } }
 
     /// The controllers report a hardware error: they are reset, and their links are lost.
     public func failHardware() { onState { $0.failHardware() } }

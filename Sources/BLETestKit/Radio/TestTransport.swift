@@ -6,12 +6,17 @@ final class TestTransport: HCITransport {
     let address: TransportAddress
     private let radio: TestRadio
     private let configuration: SimulatedControllerConfiguration
+    private let faults: SimulatedControllerFaults
     private(set) var controller: SimulatedControllerID?
     private(set) var receive: ((RawSpan) -> Void)?
     private var closed: ((TransportError?) -> Void)?
 
-    init(radio: TestRadio, controller: SimulatedControllerConfiguration, address: TransportAddress) {
+    init(
+        radio: TestRadio, controller: SimulatedControllerConfiguration, faults: SimulatedControllerFaults,
+        address: TransportAddress
+    ) {
         self.radio = radio
+        self.faults = faults
         configuration = controller
         self.address = address
     }
@@ -25,7 +30,7 @@ final class TestTransport: HCITransport {
         guard !state.isUnplugged else { throw .noAdapter }
         self.receive = receive
         self.closed = closed
-        controller = state.add(self, configuration)
+        controller = state.add(self, configuration, faults)
     }
 
     func send(_ packet: RawSpan) {

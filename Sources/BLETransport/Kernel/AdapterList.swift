@@ -30,10 +30,20 @@ public enum AdapterList {
     }
 
     /// The first adapter with LE: the default transport.
-    /// - Throws: `TransportError.noAdapter`, `noBluetoothInKernel`, or `system`.
+    /// - Throws: `TransportError.noAdapter`, `noLowEnergyAdapter`, `noBluetoothInKernel`, or `system`.
     public static func first() throws(TransportError) -> KernelAdapter {
-        guard let adapter = try adapters().first(where: { $0.kind != .amp }) else { throw .noAdapter }
-        return adapter
+        guard let first = try candidates().first else { throw .noAdapter }
+        return first
+    }
+
+    /// The adapters that may have LE, lowest index first; at least one.
+    /// - Throws: `TransportError.noAdapter`, `noLowEnergyAdapter`, `noBluetoothInKernel`, or `system`.
+    public static func candidates() throws(TransportError) -> [KernelAdapter] { try candidates(among: adapters()) }
+
+    static func candidates(among present: [KernelAdapter]) throws(TransportError) -> [KernelAdapter] {
+        let found = present.filter(\.mayHaveLowEnergy)
+        guard found.isEmpty else { return found }
+        throw present.isEmpty ? .noAdapter : .noLowEnergyAdapter(present: present.map(\.name))
     }
 
     /// The connections of the kernel's own stack through an adapter.
@@ -86,6 +96,7 @@ public enum AdapterList {
             bus: KernelAdapter.Bus(rawValue: type & 0x0F) ?? .other,
             kind: KernelAdapter.Kind(rawValue: type >> 4 & 0x03) ?? .other,
             aclByteCount: UInt16(truncatingIfNeeded: info.aclByteCount),
-            aclPacketCount: UInt16(truncatingIfNeeded: info.aclPacketCount))
+            aclPacketCount: UInt16(truncatingIfNeeded: info.aclPacketCount),
+            hasLowEnergy: info.features == 0 ? nil : info.features >> 38 & 1 == 1)
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Finds processes that use an adapter or a device, as far as `/proc` shows them to this user.
-enum HoldingProcesses {
+package enum HoldingProcesses {
     /// BlueZ's daemon, if it runs. It powers adapters up by itself.
     static func bluetoothDaemon() -> HoldingProcess? {
         processIdentifiers().lazy.compactMap(named).first { $0.name == "bluetoothd" }
@@ -18,7 +18,7 @@ enum HoldingProcesses {
     }
 
     /// Other processes that have this file open.
-    static func withOpenFile(_ path: String) -> [HoldingProcess] {
+    package static func withOpenFile(_ path: String) -> [HoldingProcess] {
         guard let resolved = unsafe realpath(path, nil) else { return [] }
         defer { unsafe free(resolved) }
         let name = unsafe String(cString: resolved)
@@ -53,7 +53,7 @@ enum HoldingProcesses {
 
     private static func processIdentifiers() -> [Int32] { entries(of: "/proc").compactMap { Int32($0) }.sorted() }
 
-    private static func entries(of folder: String) -> [String] {
+    static func entries(of folder: String) -> [String] {
         guard let stream = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(stream) }
         var names: [String] = []

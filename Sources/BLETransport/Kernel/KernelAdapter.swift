@@ -18,6 +18,22 @@ public struct KernelAdapter: Hashable, Sendable {
     public let aclByteCount: UInt16
     /// How many ACL packets the controller buffers.
     public let aclPacketCount: UInt16
+    /// Whether the controller has LE, by its LMP features (Core 5.4, Vol 2, Part C, 3.3, bit 38); `nil` while the kernel
+    /// has not read them, as for an adapter that it leaves unconfigured.
+    public let hasLowEnergy: Bool?
+
+    public init(
+        index: UInt16, name: String, address: DeviceAddress, isUp: Bool = false, bus: Bus = .usb, kind: Kind = .primary,
+        aclByteCount: UInt16 = 0, aclPacketCount: UInt16 = 0, hasLowEnergy: Bool? = nil
+    ) {
+        (self.index, self.name, self.address, self.isUp) = (index, name, address, isUp)
+        (self.bus, self.kind) = (bus, kind)
+        (self.aclByteCount, self.aclPacketCount) = (aclByteCount, aclPacketCount)
+        self.hasLowEnergy = hasLowEnergy
+    }
+
+    /// Whether an LE host may have use of it: controllers without LE answer its first LE command with an error.
+    public var mayHaveLowEnergy: Bool { kind != .amp && hasLowEnergy != false }
 
     /// How the controller is attached.
     public enum Bus: UInt8, Sendable, CustomStringConvertible {

@@ -7,9 +7,14 @@ enum SerialPort {
     /// share.
     private static let toleratedBaudError = 0.025
 
+    enum Parity: Int32 {
+        case none = 0
+        case even = 1
+    }
+
     static func open(
-        _ device: String, baud: UInt32, hasFlowControl: Bool
-    ) throws(TransportError) -> (descriptor: Int32, cleanUp: (Int32) -> Void) {
+        _ device: String, baud: UInt32, hasFlowControl: Bool, parity: Parity = .none
+    ) throws(TransportError) -> sending (descriptor: Int32, cleanUp: (Int32) -> Void) {
         let descriptor = unsafe Glibc.open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw nameOpenError(errno, device) }
         do throws(TransportError) {
@@ -17,12 +22,15 @@ enum SerialPort {
             var configured = false
             defer { if !configured { giveBack(descriptor, settings) } }
             var actualBaud: UInt32 = 0
-            guard unsafe clinux_serial_configure(descriptor, baud, hasFlowControl ? 1 : 0, &actualBaud) == 0 else {
+            guard
+                unsafe clinux_serial_configure(
+                    descriptor, baud, hasFlowControl ? 1 : 0, parity.rawValue, &actualBaud) == 0
+            else {
                 let code = errno
                 guard code == EINVAL else { throw .system(call: "TCSETS2", code: code) }
                 throw .unsupportedBaud(device, requested: baud, nearest: actualBaud)
             }
-            guard abs(Double(actualBaud) - Double(baud)) <= Double(baud) * toleratedBaudError else {
+            guard isNear(actualBaud, baud) else {
                 throw .unsupportedBaud(device, requested: baud, nearest: actualBaud)
             }
             // What a controller sent to the previous program belongs to no packet of this one.
@@ -33,6 +41,19 @@ enum SerialPort {
             close(descriptor)
             throw error
         }
+    }
+
+    /// Changes the speed of an open port. What was written before must have been sent.
+    /// - Returns: whether the port has this speed.
+    static func setBaud(_ baud: UInt32, of descriptor: Int32, hasFlowControl: Bool, parity: Parity) -> Bool {
+        var actualBaud: UInt32 = 0
+        let result = unsafe clinux_serial_configure(
+            descriptor, baud, hasFlowControl ? 1 : 0, parity.rawValue, &actualBaud)
+        return result == 0 && isNear(actualBaud, baud)
+    }
+
+    private static func isNear(_ actual: UInt32, _ wanted: UInt32) -> Bool {
+        abs(Double(actual) - Double(wanted)) <= Double(wanted) * toleratedBaudError
     }
 
     /// Makes sure that no other process reads from the port, and returns its settings.

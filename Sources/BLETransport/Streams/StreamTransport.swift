@@ -9,8 +9,17 @@ public final class StreamTransport: HCITransport {
 
     private let port: PacketDescriptor
     private let buffer: UnsafeMutableRawBufferPointer
-    private var framer = H4Framer()
+    private var framer: LineFramer
     private var receive: ((RawSpan) -> Void)?
+    private var loop: EventLoop?
+    private var deadline: EventLoop.Deadline?
+    /// Whether octets are being read; what a receiver sends meanwhile must not reach the framer.
+    private var isReading = false
+    /// Whether HCI Reset was sent meanwhile.
+    private var hasSentReset = false
+    /// Called when packets of the controller have been lost on a serial line; the transport looks for the answer to
+    /// HCI Reset from then on.
+    public var packetsLost: () -> Void = {}
 
     /// Room for many events, or for several ACL packets of the usual size.
     private static let bufferByteCount = 16 * 1024
@@ -20,19 +29,23 @@ public final class StreamTransport: HCITransport {
     ///   - isSocket: `false` for files and serial ports.
     ///   - address: the address that the transport reports.
     public convenience init(descriptor: Int32, isSocket: Bool, address: TransportAddress) {
-        self.init(descriptor: descriptor, isSocket: isSocket, address: address, cleanUp: { _ in })
+        self.init(descriptor: descriptor, isSocket: isSocket, line: .exact, address: address)
     }
 
-    init(descriptor: Int32, isSocket: Bool, address: TransportAddress, cleanUp: @escaping (Int32) -> Void) {
+    init(
+        descriptor: Int32, isSocket: Bool, line: LineFramer.Line, address: TransportAddress,
+        cleanUp: @escaping (Int32) -> Void = { _ in }
+    ) {
         self.address = address
+        framer = LineFramer(line: line)
         port = PacketDescriptor(
-            descriptor: descriptor, isSocket: isSocket,
-            nameError: { call, code in
-                // A serial port reports EIO when its device or its other end is gone.
-                [EPIPE, ECONNRESET, EIO, ENXIO].contains(code) ? .closedByPeer : .system(call: call, code: code)
-            },
-            cleanUp: cleanUp)
+            descriptor: descriptor, isSocket: isSocket, nameError: StreamTransport.nameError, cleanUp: cleanUp)
         unsafe buffer = .allocate(byteCount: StreamTransport.bufferByteCount, alignment: 16)
+    }
+
+    static func nameError(_ call: String, _ code: Int32) -> TransportError {
+        // A serial port reports EIO when its device or its other end is gone.
+        [EPIPE, ECONNRESET, EIO, ENXIO].contains(code) ? .closedByPeer : .system(call: call, code: code)
     }
 
     deinit { unsafe buffer.deallocate() }
@@ -44,14 +57,20 @@ public final class StreamTransport: HCITransport {
     ) throws(TransportError) {
         try port.start(on: loop, readable: { self.read() }, closed: closed)
         self.receive = receive
+        self.loop = loop
     }
 
     /// Writes a packet, at once or as soon as the kernel accepts it.
-    public func send(_ packet: RawSpan) { port.send(packet) }
+    public func send(_ packet: RawSpan) {
+        port.send(packet)
+        guard Self.isReset(packet), port.isOpen else { return }
+        hasSentReset = true
+        if !isReading { noteReset() }
+    }
 
     /// Ends the transport and closes its descriptor.
     public func close() {
-        receive = nil
+        end()
         port.close()
     }
 
@@ -61,24 +80,80 @@ public final class StreamTransport: HCITransport {
         guard count > 0 else {
             let code = errno
             if count == 0 { return fail(.closedByPeer) }
-            if !isWouldBlock(code), code != EINTR { port.fail(call: "read", code: code) }
+            if !isWouldBlock(code), code != EINTR {
+                end()
+                port.fail(call: "read", code: code)
+            }
             return
         }
         let chunk = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
-        do throws(DecodingError) {
-            try unsafe framer.receive(chunk.bytes) { packet in
-                // The receiver may close the transport in the middle of a chunk.
-                if port.isOpen { receive?(packet) }
-            }
-        } catch {
-            if case .invalidValue(let octet, _) = error {
-                fail(.framingLost(packetType: UInt8(truncatingIfNeeded: octet)))
-            }
+        let now = framer.needsTime ? loop?.nowMicroseconds ?? 0 : 0
+        settle { (framer: inout LineFramer) throws(TransportError) -> Bool in
+            try unsafe framer.receive(chunk.bytes, at: now, deliver: { self.deliver($0) }, reply: { self.reply($0) })
         }
     }
 
+    /// Runs the framer, and does what follows from it.
+    private func settle(_ body: (inout LineFramer) throws(TransportError) -> Bool) {
+        isReading = true
+        let hasLost: Bool
+        do throws(TransportError) { hasLost = try body(&framer) } catch {
+            isReading = false
+            return fail(error)
+        }
+        isReading = false
+        if hasSentReset { noteReset() }
+        if hasLost, port.isOpen { packetsLost() }
+        arm()
+    }
+
+    // The receiver may close the transport in the middle of a chunk.
+    private func deliver(_ packet: RawSpan) { if port.isOpen { receive?(packet) } }
+
+    private func reply(_ octet: UInt8) { port.send([octet].span.bytes) }
+
+    private static func isReset(_ packet: RawSpan) -> Bool {
+        packet.byteCount == 4 && packet.byte(at: 0) == H4PacketType.command.rawValue && packet.byte(at: 1) == 0x03
+            && packet.byte(at: 2) == 0x0C
+    }
+
+    private func noteReset() {
+        hasSentReset = false
+        framer.sentReset(at: loop?.nowMicroseconds ?? 0)
+        arm()
+    }
+
+    // MARK: Time
+
+    private func arm() {
+        guard port.isOpen, let next = framer.nextDeadline, let loop else {
+            deadline?.clear()
+            return
+        }
+        if deadline == nil { deadline = loop.makeDeadline { [unowned self] in advance() } }
+        deadline?.set(atMicroseconds: next)
+    }
+
+    private func advance() {
+        // What has come meanwhile counts: this process may have been stopped.
+        read()
+        guard port.isOpen, let now = loop?.nowMicroseconds else { return }
+        settle { (framer: inout LineFramer) throws(TransportError) -> Bool in
+            try framer.advance(to: now) { self.deliver($0) }
+        }
+    }
+
+    // MARK: The end
+
     private func fail(_ error: TransportError) {
-        receive = nil
+        end()
         port.fail(error)
+    }
+
+    private func end() {
+        receive = nil
+        packetsLost = {}
+        deadline?.cancel()
+        deadline = nil
     }
 }

@@ -9,5 +9,6 @@
 #include "CLinuxHCI.h"
 #include "CLinuxSerial.h"
 #include "CLinuxSystem.h"
+#include "CLinuxUSB.h"
 
 #endif

@@ -38,6 +38,8 @@ struct clinux_adapter {
     uint32_t type;
     uint32_t acl_byte_count;
     uint32_t acl_packet_count;
+    /// The first page of LMP features, bit 0 first; zero while the kernel has not read them.
+    uint64_t features;
 };
 
 int clinux_hci_adapter_info(int descriptor, uint16_t index, struct clinux_adapter *adapter);

@@ -16,8 +16,10 @@ int clinux_serial_read_settings(int descriptor, struct clinux_serial_settings *s
 /// Gives the port the settings that were read before.
 int clinux_serial_restore_settings(int descriptor, const struct clinux_serial_settings *settings);
 
-/// Eight bits, no parity, one stop bit, no translation. `*actual_baud` is the speed that the driver chose.
-int clinux_serial_configure(int descriptor, uint32_t baud, int hardware_flow_control, uint32_t *actual_baud);
+/// Eight bits, no or even parity, one stop bit, no translation. `*actual_baud` is the speed
+/// that the driver chose.
+int clinux_serial_configure(int descriptor, uint32_t baud, int hardware_flow_control, int even_parity,
+                            uint32_t *actual_baud);
 
 /// Drops what was received and not read, and what was written and not sent.
 int clinux_serial_flush(int descriptor);

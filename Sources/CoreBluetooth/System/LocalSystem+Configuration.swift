@@ -2,6 +2,7 @@ import BLE
 import BLEAppLifecycle
 import BLEAppState
 import BLESecurity
+import BLEUSB
 import BLEVirtualTransports
 import Foundation
 
@@ -26,7 +27,7 @@ extension LocalSystem {
             let state = StateFolder(path: environment.stateDirectory)
             adapter = AdapterConfiguration(
                 ownAddress: .automatic(fallback: state.staticAddress { MisuseLog.write($0) }),
-                makeVirtualTransport: VirtualTransports.open)
+                makeVirtualTransport: USBTransports.adding(to: VirtualTransports.open))
             adapter.cryptoProvider = SwiftCryptoProvider()
             adapter.bondStore = FileBondStore(path: environment.stateDirectory + "/security") { notice in
                 MisuseLog.write("\(notice)")

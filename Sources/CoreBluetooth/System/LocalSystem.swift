@@ -250,7 +250,7 @@ actor LocalSystem: ServedSystem {
 
     private func handle(_ event: HostEvent) {
         switch event {
-        case .reopenTransport: runner?.reopenTransport()
+        case .reopenTransport(let resetsDevice): runner?.reopenTransport(resetsDevice: resetsDevice)
         case .ready(let information):
             let isExtended = information.usesExtendedCommands
             client.state.with { $0.features = isExtended ? .extendedScanAndConnect : [] }

@@ -167,5 +167,6 @@ extension jelling_counters {
         malformed_att_pdus = counters.malformedATTPDUs
         unexpected_att_responses = counters.unexpectedATTResponses
         dropped_early_notifications = counters.droppedEarlyNotifications
+        data_buffer_overflows = counters.dataBufferOverflows
     }
 }

@@ -21,11 +21,26 @@ func fill(_ event: inout jelling_event, with source: HostEvent, _ arena: inout A
     case .ready(let information):
         unsafe event.set(JELLING_EVENT_READY)
         unsafe event.ready = jelling_controller(information)
-    case .recovering(let step): unsafe event.set(JELLING_EVENT_RECOVERING, value: step == .reset ? 0 : 1)
+    case .recovering(let step):
+        let value: UInt32 =
+            switch step {
+            case .reset: 0
+            case .reopenTransport: 1
+            case .resetDevice: 2
+            }
+        unsafe event.set(JELLING_EVENT_RECOVERING, value: value)
     case .failed(let failure):
         unsafe event.set(JELLING_EVENT_FAILED)
         unsafe event.completed.set(failure)
-    case .reopenTransport: unsafe event.set(JELLING_EVENT_REOPEN_TRANSPORT)
+    case .reopenTransport(let resetsDevice):
+        unsafe event.set(JELLING_EVENT_REOPEN_TRANSPORT, value: resetsDevice ? 1 : 0)
+    case .controllerLearned(let experience):
+        unsafe event.set(JELLING_EVENT_CONTROLLER_LEARNED)
+        unsafe event.experience = jelling_experience(
+            found: experience.found.rawValue, refuted: experience.refuted.rawValue)
+    case .faultRemains(let fault):
+        unsafe event.set(JELLING_EVENT_FAULT_REMAINS)
+        unsafe event.completed.set(.controllerFault(fault))
     case .stopped: unsafe event.set(JELLING_EVENT_STOPPED)
     case .discovered(let discovery): unsafe fill(&event, with: discovery, &arena)
     case .advertisingChanged(let isOn): unsafe event.set(JELLING_EVENT_ADVERTISING_CHANGED, value: isOn ? 1 : 0)
@@ -259,5 +274,7 @@ extension jelling_controller {
         filter_accept_list_size = information.filterAcceptListSize
         resolving_list_size = information.resolvingListSize
         is_extended = information.usesExtendedCommands ? 1 : 0
+        family = information.family?.rawValue ?? 0
+        traits = information.traits.rawValue
     }
 }

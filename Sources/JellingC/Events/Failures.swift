@@ -14,6 +14,21 @@ extension jelling_completion {
         case .cancelled: unsafe set(JELLING_FAILURE_CANCELLED)
         case .controllerLost: unsafe set(JELLING_FAILURE_CONTROLLER_LOST)
         case .controllerUnresponsive: unsafe set(JELLING_FAILURE_CONTROLLER_UNRESPONSIVE)
+        case .controllerFault(let fault):
+            let (code, detail): (UInt32, UInt32) =
+                switch fault {
+                case .unanswered(let opcode): (1, UInt32(opcode.rawValue))
+                case .refused(_, let opcode): (2, UInt32(opcode.rawValue))
+                case .noReports: (3, 0)
+                case .noLowEnergy: (4, 0)
+                case .reportsItself: (5, 0)
+                case .stalledLinks: (6, 0)
+                case .hardwareError(let code): (7, UInt32(code))
+                case .connectsToNobody: (8, 0)
+                case .forgetsState: (9, 0)
+                case .packetsLost: (10, 0)
+                }
+            unsafe set(JELLING_FAILURE_CONTROLLER_FAULT, code: code, detail: detail)
         case .controller(let status, let opcode):
             unsafe set(JELLING_FAILURE_CONTROLLER, code: UInt32(status.rawValue), detail: UInt32(opcode.rawValue))
         case .commandTimeout(let opcode):

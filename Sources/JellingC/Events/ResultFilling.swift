@@ -127,7 +127,7 @@ func fill(_ completion: inout jelling_completion, with source: GATTResult, _ are
         }
         unsafe completion.attributes.items = items
         unsafe completion.attributes.count = count
-    case .written, .subscribed, .unsubscribed: unsafe completion.set(JELLING_RESULT_DONE)
+    case .written, .subscribed, .unsubscribed, .confirmed: unsafe completion.set(JELLING_RESULT_DONE)
     }
 }
 

@@ -47,6 +47,13 @@ extension HostConfiguration {
             enhancedBearers = EnhancedBearerSettings(opened: unsafe Int(config.opened_bearers))
         }
         guard unsafe setLimits(config) else { return nil }
+        if unsafe config.usb_vendor != 0 {
+            controller = unsafe ControllerIdentity(
+                usbVendor: config.usb_vendor, usbProduct: config.usb_product, usbRelease: config.usb_release)
+        }
+        experience = unsafe ControllerExperience(
+            found: ControllerTraits(rawValue: config.experience.found),
+            refuted: ControllerTraits(rawValue: config.experience.refuted))
     }
 
     private mutating func setTiming(_ config: jelling_config) -> Bool {

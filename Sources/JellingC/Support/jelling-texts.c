@@ -79,12 +79,28 @@ static const char *request_text(uint32_t code) {
     }
 }
 
+static const char *fault_text(uint32_t code) {
+    switch (code) {
+    case 1: return "the controller does not answer a command, also after every recovery; reset or replace it";
+    case 2: return "the controller refuses a command without which it cannot be used";
+    case 3: return "the controller reports nothing any more, also after every recovery; reset or replace it";
+    case 4: return "the controller has no Bluetooth LE; use another one";
+    case 5: return "the controller reports itself as the sender of everything; use another one";
+    case 6: return "the controller acknowledges no data, also after every recovery; reset or replace it";
+    case 8: return "the controller connects to nobody any more, also after every recovery; reset or replace it";
+    case 9: return "the controller forgets its state again and again; reset or replace it";
+    case 10: return "packets of the controller get lost again and again; check the line";
+    default: return "the controller reports hardware errors, also after every recovery; reset or replace it";
+    }
+}
+
 const char *jelling_failure_text(uint32_t failure, uint32_t code) {
     switch (failure) {
     case JELLING_FAILURE_NONE: return "no failure";
     case JELLING_FAILURE_CANCELLED: return "cancelled";
     case JELLING_FAILURE_CONTROLLER_LOST: return "the controller is not ready, or was lost";
     case JELLING_FAILURE_CONTROLLER_UNRESPONSIVE: return "the controller does not respond; reset or replace it";
+    case JELLING_FAILURE_CONTROLLER_FAULT: return fault_text(code);
     case JELLING_FAILURE_CONTROLLER: return "the controller refused a command";
     case JELLING_FAILURE_COMMAND_TIMEOUT: return "the controller did not answer a command";
     case JELLING_FAILURE_LINK_LOST: return "the link ended";

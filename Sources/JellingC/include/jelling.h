@@ -261,6 +261,12 @@ typedef struct jelling_parameter_policy {
     uint16_t reserved;
 } jelling_parameter_policy;
 
+/* What was learned about a controller by its behaviour: the traits that it has, and those of its family that it has
+   not. */
+typedef struct jelling_experience {
+    uint64_t found, refuted;
+} jelling_experience;
+
 /* The configuration of an engine. Zero is the default of each number. */
 typedef struct jelling_config {
     uint32_t size;
@@ -292,6 +298,11 @@ typedef struct jelling_config {
     uint32_t opened_bearers;
     /* For links for which `jelling_connect_request` names no other; NULL: JELLING_PARAMETERS_ACCEPT. */
     const jelling_parameter_policy *parameter_policy;
+    /* The controller's identity on USB: idVendor, idProduct and bcdDevice; all 0: not known. */
+    uint16_t usb_vendor, usb_product, usb_release;
+    uint16_t reserved3;
+    /* What JELLING_EVENT_CONTROLLER_LEARNED reported for this device. */
+    jelling_experience experience;
 } jelling_config;
 
 /* --------------------------------------------------------------- Lifecycle */
@@ -1127,11 +1138,13 @@ jelling_status jelling_answer_failure(
 typedef enum jelling_event_kind {
     /* The controller can be used: `ready`. Also after every recovery. */
     JELLING_EVENT_READY = 1,
-    /* The controller is being recovered; links are lost: `value` is 0 for a reset, 1 for reopening the transport. */
+    /* The controller is being recovered; links are lost: `value` is 0 for a reset, 1 for reopening the transport, 2 for
+       a reset of the device. */
     JELLING_EVENT_RECOVERING = 2,
     /* The controller could not be brought back: `completed` says why. */
     JELLING_EVENT_FAILED = 3,
-    /* Close the transport, open it again and call `jelling_transport_opened`. */
+    /* Close the transport, open it again and call `jelling_transport_opened`. If `value` is 1, reset the device on its bus
+       in between, or switch its power off and on, if you can. */
     JELLING_EVENT_REOPEN_TRANSPORT = 4,
     JELLING_EVENT_STOPPED = 5,
     /* A device that matches a scan: `operation`, `client`, `discovered`. */
@@ -1236,7 +1249,12 @@ typedef enum jelling_event_kind {
     /* The train of the set `operation` needs data for subevents: `subevents`. Answer with `jelling_send_subevents`. */
     JELLING_EVENT_SUBEVENTS_REQUESTED = 58,
     /* A slot in which a receiver could respond to the train of the set `operation` is over: `slot_response`. */
-    JELLING_EVENT_SLOT_RESPONSE = 59
+    JELLING_EVENT_SLOT_RESPONSE = 59,
+    /* The engine learned something about the controller: store `experience`, and pass it to the next engine for the same
+       device in `jelling_config`. */
+    JELLING_EVENT_CONTROLLER_LEARNED = 60,
+    /* No step of recovery has cured the fault in `completed`; the engine goes on, and requests remain. */
+    JELLING_EVENT_FAULT_REMAINS = 61
 } jelling_event_kind;
 
 /* `jelling_completion.failure`: why an operation ended without its result. `code` and `detail` say more. */
@@ -1278,7 +1296,12 @@ typedef enum jelling_failure {
     JELLING_FAILURE_INVALID_REQUEST = 22,
     JELLING_FAILURE_PROCEDURE_TIMEOUT = 23,
     JELLING_FAILURE_REJECTED_BY_PEER = 24,
-    JELLING_FAILURE_LIMIT_REACHED = 25
+    JELLING_FAILURE_LIMIT_REACHED = 25,
+    /* The controller cannot be used. `code`: 1 it does not answer the command `detail`, 2 it refuses the command `detail`,
+       3 it reports nothing any more, 4 it has no Bluetooth LE, 5 it reports itself as the sender of everything, 6 it
+       acknowledges no data, 7 it reports hardware errors: `detail` is the last one's code, 8 it connects to
+       nobody any more, 9 it forgets its state, 10 its packets get lost. */
+    JELLING_FAILURE_CONTROLLER_FAULT = 26
 } jelling_failure;
 
 /* `code` of JELLING_FAILURE_SECURITY */
@@ -1529,7 +1552,10 @@ typedef struct jelling_controller {
     uint8_t filter_accept_list_size, resolving_list_size;
     /* Whether the extended commands for scanning and advertising are used. */
     uint8_t is_extended;
-    uint8_t reserved;
+    /* The number of the family that the controller belongs to; 0: none that is known. */
+    uint8_t family;
+    /* How it deviates from the specification, as far as it is known. */
+    uint64_t traits;
 } jelling_controller;
 
 /* A device that a scan has found. */
@@ -1585,6 +1611,7 @@ typedef struct jelling_event {
         jelling_address address;
         jelling_completion completed;
         jelling_controller ready;
+        jelling_experience experience;
         jelling_discovery discovered;
         struct {
             jelling_address peer;
@@ -1727,7 +1754,7 @@ typedef struct jelling_counters {
         hardware_errors, desynchronisations, scan_restarts, advertising_reports, forgotten_devices, parked_packets,
         stray_packets, oversized_frames, connection_retries, flooded_links, stalled_links, refused_cleartext,
         dropped_discoveries, dropped_values, missed_updates, malformed_att_pdus, unexpected_att_responses,
-        dropped_early_notifications;
+        dropped_early_notifications, data_buffer_overflows;
 } jelling_counters;
 
 /* Fills `counters`, whose `size` the caller has set. */

@@ -1,5 +1,7 @@
 import ArgumentParser
 import BLE
+import BLEScripts
+import BLEText
 
 /// An advertising set as the user describes it: `name=Sensor,interval=500,phy=coded`.
 enum AdvertisingSetArgument {

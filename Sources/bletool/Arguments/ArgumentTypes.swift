@@ -1,6 +1,8 @@
 import ArgumentParser
 import BLE
 import BLEAssignedNumbers
+import BLEScripts
+import BLEText
 
 /// Octets in hexadecimal.
 struct HexBytes: ExplainedArgument, Equatable, Sendable {
@@ -32,35 +34,13 @@ struct ParameterBytes: ExplainedArgument, Equatable, Sendable {
 extension BluetoothUUID: ExplainedArgument {
     /// A UUID, or the assigned name of a service.
     public init?(argument: String) {
-        if let uuid = BluetoothUUID(argument) {
-            self = uuid
-        } else {
-            let services: Range<UInt16> = 0x1800..<0x2800
-            // Some official names have a suffix that can be omitted.
-            guard
-                let uuid = BluetoothUUID(named: argument, within: services)
-                    ?? BluetoothUUID(named: argument + " Service", within: services)
-            else { return nil }
-            self = uuid
-        }
+        self.init(service: argument)
     }
 
     static func mistake(in text: String) -> String {
         let names = (0x1800..<0x2800).compactMap { AssignedNumbers.uuid(UInt16($0))?.description }
         return "not a UUID of 4, 8 or 32 digits, or the assigned name of a service"
             + Suggestion(for: text, among: names).text
-    }
-
-    /// The one UUID of these that the Bluetooth SIG calls so.
-    init?(named name: String, within range: Range<UInt16>) {
-        let found = AssignedNumbers.uuids(named: name).filter(range.contains)
-        guard found.count == 1 else { return nil }
-        self.init(found[0])
-    }
-
-    /// A UUID, or the assigned name of a characteristic or descriptor.
-    init?(attribute text: String) {
-        if let uuid = BluetoothUUID(text) { self = uuid } else { self.init(named: text, within: 0x2900..<0x3000) }
     }
 }
 
@@ -217,33 +197,6 @@ struct AddressArgument: ExplainedArgument, Equatable, Sendable {
     }
 }
 
-/// What to read, write or subscribe to: `UUID` or its assigned name, `SERVICE/UUID` or `0xHANDLE`.
-enum TargetArgument: ExplainedArgument, Equatable, Sendable {
-    case handle(AttributeHandle)
-    case uuid(BluetoothUUID, service: BluetoothUUID?)
-
-    init?(argument: String) {
-        if argument.hasPrefix("0x") || argument.hasPrefix("0X") {
-            guard let handle = Hexadecimal.integer(argument, as: UInt16.self), handle > 0 else { return nil }
-            self = .handle(AttributeHandle(rawValue: handle))
-            return
-        }
-        // A name may contain a slash, too.
-        if let uuid = BluetoothUUID(attribute: argument) {
-            self = .uuid(uuid, service: nil)
-            return
-        }
-        let parts = argument.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, let service = BluetoothUUID(argument: parts[0]),
-            let uuid = BluetoothUUID(attribute: parts[1])
-        else { return nil }
-        self = .uuid(uuid, service: service)
-    }
-
-    /// Why a text names no target, with the name that was probably meant.
-    static func mistake(in text: String) -> String {
-        let name = text.split(separator: "/", maxSplits: 1).last.map(String.init) ?? text
-        let names = (0x2900..<0x3000).compactMap { AssignedNumbers.uuid(UInt16($0))?.description }
-        return "not a UUID, an assigned name, SERVICE/UUID or 0xHANDLE\(Suggestion(for: name, among: names).text)"
-    }
+extension AttributeTarget: ExplainedArgument {
+    package init?(argument: String) { self.init(argument) }
 }

@@ -39,7 +39,9 @@ enum CommandTable {
         case "alerts": AlertsCommand.self
         case "dev": DevCommand.self
         case "info": InfoCommand.self
+        case "check": CheckCommand.self
         case "power": PowerCommand.self
+        case "traits": TraitsCommand.self
         case "cmd": CmdCommand.self
         case "con": ConCommand.self
         case "leinfo": LEInfoCommand.self

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEScripts
 import BLESecurity
 import BLESensors
 

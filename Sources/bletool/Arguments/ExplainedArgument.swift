@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEScripts
 import BLEText
 
 /// An argument that says what it accepts and what is wrong with a text. Options and arguments of such types have `parse`

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BLE
 import BLECapture
+import BLEVirtualTransports
 
 /// The options of every command; allowed before and after its name.
 struct GlobalOptions: ParsableArguments {
@@ -16,9 +17,12 @@ struct GlobalOptions: ParsableArguments {
         help: ArgumentHelp(
             "How to reach the controller (default: the first adapter).",
             discussion:
-                "hciN or user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim, sim:FILE, replay:FILE, bled or bled:SOCKET",
+                "hciN or user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD[,h5][,flow=none][,chip=NAME], usb[:VID:PID or :BUS-PORT], sim, sim:PRESET, sim:FILE, replay:FILE, bled or bled:SOCKET. Presets: "
+                + VirtualTransports.presetNames.joined(separator: ", "),
             valueName: "transport"),
-        completion: .list(["user:0", "raw:0", "unix:", "tcp:", "uart:", "sim", "sim:", "replay:", "bled"]),
+        completion: .list([
+            "user:0", "raw:0", "unix:", "tcp:", "uart:", "usb", "usb:", "sim", "sim:", "replay:", "bled",
+        ]),
         transform: Self.transport)
     var transport: TransportAddress?
 
@@ -50,11 +54,12 @@ struct GlobalOptions: ParsableArguments {
     var ownAddress: OwnAddressKind?
 
     /// An adapter may be called as `hciconfig` does, or only by its number.
-    private static func transport(_ text: String) throws -> TransportAddress {
+    static func transport(_ text: String) throws -> TransportAddress {
         let number = text.hasPrefix("hci") ? text.dropFirst(3) : text[...]
         let isNumber = !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
         guard isNumber else {
             do throws(TransportError) { return try TransportAddress(text) } catch {
+                if case .invalidAddress(_, let reason?) = error { throw ValidationError(reason) }
                 throw ValidationError("use one of: hciN, " + TransportAddress.forms.joined(separator: ", "))
             }
         }

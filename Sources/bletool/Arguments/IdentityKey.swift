@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 
 /// An identity resolving key of 32 hexadecimal digits, most significant first.
 struct IdentityKey: ExplainedArgument, Equatable, Sendable {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEScripts
 
 /// A response slot of a periodic train and what is sent in it: `3=01FF`.
 struct SlotArgument {

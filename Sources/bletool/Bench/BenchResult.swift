@@ -35,18 +35,21 @@ struct BenchResult: Sendable {
         return object
     }
 
-    var text: String {
+    var text: String { "\(scenario.rawValue): \(measured) (\(bearerText))" }
+
+    /// The text without the scenario and the bearer.
+    var measured: String {
         let loss = lost > 0 ? ", \(lost) lost" : ""
         if let statistics {
             func milliseconds(_ seconds: Double) -> String { LinkSummaryOutput.decimal(seconds * 1000, digits: 2) }
             return
-                "\(scenario.rawValue): \(roundTrips.count) round trips\(loss): median \(milliseconds(statistics.median)) ms, "
+                "\(roundTrips.count) round trips\(loss): median \(milliseconds(statistics.median)) ms, "
                 + "99 % \(milliseconds(statistics.percentile99)), min \(milliseconds(statistics.min)), "
-                + "max \(milliseconds(statistics.max)) (\(bearerText))"
+                + "max \(milliseconds(statistics.max))"
         }
         return
-            "\(scenario.rawValue): \(packets) packets, \(bytes) B in \(LinkSummaryOutput.decimal(seconds, digits: 3)) s"
-            + "\(loss): \(Self.rate(bytesPerSecond)) (\(bearerText))"
+            "\(packets) packets, \(bytes) B in \(LinkSummaryOutput.decimal(seconds, digits: 3)) s"
+            + "\(loss): \(Self.rate(bytesPerSecond))"
     }
 
     /// A rate in a unit that suits it.

@@ -8,6 +8,8 @@ struct BenchServer: Sendable {
     let console: Console
     /// `nil` receives, and answers those who ping as this program does.
     let scenario: BenchScenario?
+    /// Chooses the scenario for each new way to a peer, in place of `scenario`; `nil` without one.
+    var chooseScenario: (@Sendable () -> BenchScenario?)?
     /// Whether one result is enough.
     let endsAfterFirst: Bool
     let spsm: UInt16
@@ -167,7 +169,7 @@ struct BenchServer: Sendable {
         _ port: BenchPort, _ link: LinkID, _ queue: AsyncStream<Input>.Continuation
     ) -> Task<Void, Never> {
         let run = BenchRun(port: port, plan: plan, console: console)
-        let scenario = scenario
+        let scenario = chooseScenario.map { $0() } ?? scenario
         return Task {
             do {
                 if let scenario, scenario.isActive {

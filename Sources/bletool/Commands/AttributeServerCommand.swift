@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEScripts
 
 struct AttributeServerCommand: ToolCommand {
     static let configuration = CommandConfiguration(

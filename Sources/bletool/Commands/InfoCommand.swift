@@ -6,7 +6,8 @@ struct InfoCommand: ToolCommand {
         commandName: "info",
         abstract: "Print the controller's version, features and commands.",
         discussion: """
-            Some controllers list commands as supported that they refuse.
+            Some controllers list commands as supported that they refuse. What is known of the controller's family, and \
+            what it has shown (learned), is listed with advice; ‘check’ examines it.
 
               bletool -t user:0 info
             """)
@@ -14,9 +15,15 @@ struct InfoCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
     func run(in session: Session) async throws {
-        let output = try await session.withAdapter { adapter in
+        let learned = LearnedTraits()
+        var isShared = false
+        if case .daemon = try session.chosenTransport() { isShared = true }
+        let adjust: (inout AdapterConfiguration) throws -> Void = { learned.follow(&$0) }
+        let output = try await session.withAdapter(adjusting: adjust) { adapter in
             let information = await adapter.information
-            return ControllerOutput(information, advertising: await AdvertisingCapacity(information, of: adapter))
+            let advertising = await AdvertisingCapacity(information, of: adapter)
+            return ControllerOutput(
+                information, advertising: advertising, experience: isShared ? nil : learned.experience)
         }
         session.console.print(output.json, text: output.text)
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import BLE
 import BLEDecoder
 import BLEJSON
+import BLEScripts
 
 struct LEInfoCommand: ToolCommand {
     static let configuration = CommandConfiguration(

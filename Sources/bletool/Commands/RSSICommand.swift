@@ -1,6 +1,7 @@
 import ArgumentParser
 import BLE
 import BLEJSON
+import BLEScripts
 
 struct RSSICommand: ToolCommand {
     static let configuration = CommandConfiguration(

@@ -75,29 +75,38 @@ struct ScanCommand: ToolCommand {
     func run(in session: Session) async throws {
         let duration = duration?.duration
         let keys = try keys.sensorKeys()
+        let watch = ScanWatch(isShared: session.rawAdapter != nil)
         if showsTable(on: session.console) {
             let screen = ScanScreen(
                 console: session.console, request: request, keys: keys, name: name, duration: duration)
-            return try await screen.run {
+            try await screen.run {
                 try await withDeadline(after: duration) { begin in
-                    try await session.reopening { adapter in
+                    try await session.reopening(watch: watch) { adapter in
                         begin()
-                        try await screen.listen(adapter)
+                        try await watch.counting(adapter) { try await screen.listen(adapter) }
                     }
                 }
             }
+            return try report(watch.trouble, on: session.console)
         }
         let printer = ScanPrinter(
             console: session.console, request: request, keys: keys, name: name, limit: count?.value)
         // A daemon or an adapter that is slow to open takes nothing of the time.
         try await withDeadline(after: duration) { begin in
-            try await session.reopening { adapter in
+            try await session.reopening(watch: watch) { adapter in
                 begin()
                 let progress = ScanProgress.start(adapter, console: session.console, duration: duration)
                 defer { progress?.cancel() }
-                try await printer.print(adapter)
+                try await watch.counting(adapter) { try await printer.print(adapter) }
             }
         }
+        try report(watch.trouble, on: session.console)
         if let note = printer.emptyNote { session.console.note(note) }
+    }
+
+    /// Fails if no report came because the controller was not scanning. Who ends a scan at once has not waited for it.
+    private func report(_ trouble: ScanTrouble?, on console: Console) throws {
+        guard let trouble, !(trouble == .tooShort && console.isInterrupted) else { return }
+        throw trouble.failure
     }
 }

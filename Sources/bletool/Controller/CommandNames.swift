@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 
 /// The specification's names of the commands that an LE host uses (Core 5.4, Vol 4, Part E, 7).
 enum CommandNames {

@@ -1,16 +1,23 @@
 import BLE
 import BLEDecoder
 import BLEJSON
+import BLEScripts
 
 /// The output of `info`: identity and capabilities of a controller.
 struct ControllerOutput {
     let information: ControllerInformation
     /// `nil` if it is not known.
     let advertising: AdvertisingCapacity?
+    /// What was learned about it; `nil` if only its daemon knows.
+    let experience: ControllerExperience?
 
-    init(_ information: ControllerInformation, advertising: AdvertisingCapacity? = nil) {
+    init(
+        _ information: ControllerInformation, advertising: AdvertisingCapacity? = nil,
+        experience: ControllerExperience? = nil
+    ) {
         self.information = information
         self.advertising = advertising
+        self.experience = experience
     }
 
     private var address: DeviceAddress? { information.publicAddress ?? information.ownAddress }
@@ -40,6 +47,10 @@ struct ControllerOutput {
             "resolvingListSize": JSONValue(information.resolvingListSize),
             "advertisingSets": JSONValue(advertising?.sets),
             "advertisingDataLength": JSONValue(advertising?.dataLength),
+            "family": JSONValue(information.family?.name),
+            "traits": JSONValue(TraitTexts.names(of: information.traits)),
+            "learned": experience.map { JSONValue(TraitTexts.names(of: $0.found)) } ?? .null,
+            "refuted": experience.map { JSONValue(TraitTexts.names(of: $0.refuted)) } ?? .null,
         ]
     }
 
@@ -53,9 +64,19 @@ struct ControllerOutput {
             "resolving list \(information.resolvingListSize) devices",
         ]
         if let advertising { lines.append("advertising    \(advertising.text)") }
+        if let family = information.family { lines.append("family         \(family.name)") }
+        if !traits.isEmpty { lines += Self.list("known of it", traits) }
         lines += Self.list("features", FeatureNames.leFeatures(information.features.rawValue))
         lines += Self.list("commands", commands)
         return lines.joined(separator: "\n")
+    }
+
+    /// A sentence for each trait, with what was learned marked.
+    private var traits: [String] {
+        let found = experience?.found ?? []
+        return TraitTexts.weaknesses(of: information.traits.subtracting(found))
+            + TraitTexts.weaknesses(of: found).map { "\($0) (learned)" }
+            + TraitTexts.texts(of: experience?.refuted ?? []).map { "not: \($0) (learned)" }
     }
 
     private static func list(_ title: String, _ names: [String]) -> [String] {

@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 
 extension ControllerCommands {
     /// The end of an attempt to connect.

@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 import BLEStateFiles
 
 /// The attributes of bonded devices that have a Database Hash: `databases` in the state folder, so that later

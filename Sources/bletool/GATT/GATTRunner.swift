@@ -1,5 +1,6 @@
 import BLE
 import BLEJSON
+import BLEScripts
 
 /// Carries out steps over one connection and prints their results.
 struct GATTRunner: Sendable {
@@ -55,12 +56,12 @@ struct GATTRunner: Sendable {
         console.print(output.json, text: output.text)
     }
 
-    private func read(_ target: TargetArgument, _ form: ValueForm?, isNamed: Bool) async throws {
+    private func read(_ target: AttributeTarget, _ form: ValueForm?, isNamed: Bool) async throws {
         let place = try await database.place(of: target)
         print(try await peripheral.read(place.handle), of: place, form, isNamed: isNamed)
     }
 
-    private func read(together targets: [TargetArgument], _ form: ValueForm?) async throws {
+    private func read(together targets: [AttributeTarget], _ form: ValueForm?) async throws {
         var places: [PeerDatabase.Place] = []
         for target in targets { places.append(try await database.place(of: target)) }
         let values = try await peripheral.read(together: places.map(\.handle))
@@ -77,7 +78,7 @@ struct GATTRunner: Sendable {
         for (assignment, write) in zip(assignments, writes) {
             let place = try await database.place(of: assignment.target)
             console.print(
-                event("written", write.handle, place.uuid, nil),
+                AttributeEvent.json("written", write.handle, place.uuid),
                 text: "written: \(Self.bytes(write.value.count)) to "
                     + Hexadecimal.number(write.handle.rawValue, digits: 4))
         }
@@ -89,12 +90,12 @@ struct GATTRunner: Sendable {
         let meaning = ValueMeaning(value, uuid: place.uuid, form: form)
         let name = place.uuid?.attributeText ?? Hexadecimal.number(place.handle.rawValue, digits: 4)
         console.print(
-            meaning.adding(to: event("value", place.handle, place.uuid, value).naming(place.uuid)),
+            AttributeEvent.json("value", place.handle, place.uuid, meaning: meaning),
             text: isNamed ? "\(name)  \(meaning.text)" : meaning.text)
     }
 
     private func write(
-        _ target: TargetArgument, _ value: [UInt8], _ procedure: GATTStep.WriteProcedure
+        _ target: AttributeTarget, _ value: [UInt8], _ procedure: GATTStep.WriteProcedure
     ) async throws {
         let place = try await database.place(of: target)
         // A characteristic with write commands only would refuse a request.
@@ -109,11 +110,11 @@ struct GATTRunner: Sendable {
         case .confirmed, .withoutResponse: try await peripheral.writeWithoutResponse(value, to: place.handle)
         }
         console.print(
-            event("written", place.handle, place.uuid, nil),
+            AttributeEvent.json("written", place.handle, place.uuid),
             text: "written: \(Self.bytes(value.count)) to \(Hexadecimal.number(place.handle.rawValue, digits: 4))")
     }
 
-    private func subscribe(_ target: TargetArgument) async throws {
+    private func subscribe(_ target: AttributeTarget) async throws {
         try await subscribe(to: database.characteristic(at: target))
         await mailbox.watchChanges(of: peripheral)
     }
@@ -125,7 +126,7 @@ struct GATTRunner: Sendable {
             let notifications = try await notifications(of: characteristic, isUnconfigured: &isUnconfigured)
             await mailbox.collect(notifications, of: characteristic)
         }
-        let event = event("subscribed", characteristic.valueHandle, characteristic.uuid, nil)
+        let event = AttributeEvent.json("subscribed", characteristic.valueHandle, characteristic.uuid)
         console.print(
             isUnconfigured ? event.adding("configured", .boolean(false)) : event,
             text: "subscribed to \(characteristic.uuid.attributeText)")
@@ -159,13 +160,13 @@ struct GATTRunner: Sendable {
     }
 
     /// Takes nothing more of what the device sends of a characteristic.
-    func unsubscribe(_ target: TargetArgument) async throws {
+    func unsubscribe(_ target: AttributeTarget) async throws {
         let characteristic = try await database.characteristic(at: target)
         guard await mailbox.drop(characteristic) else {
             throw Failure("there is no subscription to \(characteristic.uuid.attributeText)", code: .notSubscribable)
         }
         console.print(
-            event("unsubscribed", characteristic.valueHandle, characteristic.uuid, nil),
+            AttributeEvent.json("unsubscribed", characteristic.valueHandle, characteristic.uuid),
             text: "unsubscribed from \(characteristic.uuid.attributeText)")
     }
 
@@ -183,26 +184,12 @@ struct GATTRunner: Sendable {
         try await mailbox.wait(count: count, duration: duration, renew: renew) { arrival in
             let name = arrival.value.isIndication ? "indicated" : "notified"
             let characteristic = arrival.characteristic
-            let event = Self.event(name, characteristic.valueHandle, characteristic.uuid, arrival.value.bytes)
             let meaning = ValueMeaning(arrival.value.bytes, uuid: characteristic.uuid, form: form)
             console.print(
-                meaning.adding(to: event.naming(characteristic.uuid)),
+                AttributeEvent.json(name, characteristic.valueHandle, characteristic.uuid, meaning: meaning),
                 text: "\(characteristic.uuid.attributeText) \(name) \(meaning.text)")
             arrived?()
         }
-    }
-
-    private func event(
-        _ name: String, _ handle: AttributeHandle, _ uuid: BluetoothUUID?, _ value: [UInt8]?
-    ) -> JSONValue { Self.event(name, handle, uuid, value) }
-
-    private static func event(
-        _ name: String, _ handle: AttributeHandle, _ uuid: BluetoothUUID?, _ value: [UInt8]?
-    ) -> JSONValue {
-        let event: JSONValue = [
-            "event": .string(name), "handle": JSONValue(handle.rawValue), "uuid": JSONValue(uuid?.description),
-        ]
-        return value.map { event.adding("value", .string(Hexadecimal.text($0))) } ?? event
     }
 }
 

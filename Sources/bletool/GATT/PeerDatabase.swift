@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 
 /// A device's attributes, discovered once when they are needed.
 actor PeerDatabase {
@@ -43,7 +44,7 @@ actor PeerDatabase {
 
     /// The place to read or write.
     /// - Throws: `BLEError.notFound` when the device has no attribute with this UUID.
-    func place(of target: TargetArgument) async throws -> Place {
+    func place(of target: AttributeTarget) async throws -> Place {
         switch target {
         case .handle(let handle):
             let known = characteristics.values.joined().first { $0.valueHandle == handle }
@@ -70,7 +71,7 @@ actor PeerDatabase {
 
     /// The characteristic to subscribe to.
     /// - Throws: `Failure` when the target is not a characteristic.
-    func characteristic(at target: TargetArgument) async throws -> Characteristic {
+    func characteristic(at target: AttributeTarget) async throws -> Characteristic {
         if case .handle(let handle) = target {
             for service in try await allServices() where service.range.first <= handle && handle <= service.range.last {
                 if let found = try await characteristics(of: service).first(where: { $0.valueHandle == handle }) {

@@ -13,7 +13,7 @@ actor ValueMailbox {
         case arrival(Arrival)
         /// The device has invalidated the characteristic (Core 5.4, Vol 3, Part G, 7.1).
         case voided(Characteristic)
-        case ended(Failure)
+        case ended(any Error)
         case timeOver(Int)
     }
 
@@ -26,7 +26,7 @@ actor ValueMailbox {
     private var subscriptions: [AttributeHandle: Task<Void, Never>] = [:]
     private var isWatchingChanges = false
     private var waitCount = 0
-    private var end: Failure?
+    private var end: (any Error)?
 
     init(_ peripheral: Peripheral) {
         (stream, continuation) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(Self.capacity))
@@ -34,8 +34,10 @@ actor ValueMailbox {
         tasks.append(
             Task {
                 guard let reason = try? await peripheral.waitForDisconnection() else { return }
+                let error = BLEError.linkLost(reason)
                 // Also where this side ended it: for the one who waits, the link is gone.
-                continuation.yield(.ended(Failure(BLEError.linkLost(reason).description, code: .linkLost)))
+                continuation.yield(
+                    .ended(reason == .controllerLost ? error : Failure(error.description, code: .linkLost)))
             })
     }
 
@@ -88,7 +90,7 @@ actor ValueMailbox {
     ///   - count: ends after this many; `nil` for no limit.
     ///   - duration: ends after this time; `nil` for no limit.
     ///   - renew: subscribes again to an invalidated characteristic.
-    /// - Throws: the errors of `renew`, and `Failure` when the link ends, and when the time is over or the task is
+    /// - Throws: the errors of `renew`, and an error when the link ends, and `Failure` when the time is over or the task is
     ///   cancelled before `count` is reached.
     func wait(
         count: Int?, duration: Duration?, renew: @Sendable (Characteristic) async throws -> Void,
@@ -114,9 +116,9 @@ actor ValueMailbox {
             case .voided(let characteristic):
                 handles.remove(characteristic.valueHandle)
                 try await renew(characteristic)
-            case .ended(let failure):
-                end = failure
-                throw failure
+            case .ended(let error):
+                end = error
+                throw error
             case .timeOver(let number) where number == waitCount:
                 guard let count, let duration else { return }
                 throw Failure("\(taken) of \(count) values arrived within \(duration.secondsText) s", code: .timeout)

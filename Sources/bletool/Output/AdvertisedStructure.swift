@@ -1,6 +1,7 @@
 import BLE
 import BLEDecoder
 import BLEJSON
+import BLEScripts
 
 /// A structure of advertising data as it was sent: what no other line has is still shown.
 struct AdvertisedStructure {

@@ -1,6 +1,7 @@
 import BLE
 import BLEAssignedNumbers
 import BLEJSON
+import BLEScripts
 import BLESensors
 import BLEText
 

@@ -50,15 +50,29 @@ extension ErrorCode {
         self =
             switch error {
             case .noBluetoothInKernel: .noBluetooth
-            case .noSuchAdapter, .noAdapter: .noAdapter
+            case .noSuchAdapter, .noAdapter, .noLowEnergyAdapter: .noAdapter
             case .permissionDenied, .pathForbidden: .noPermission
             case .adapterUp: .adapterUp
             case .adapterDown: .adapterDown
             case .adapterBusy, .adapterInSetup, .serialPortBusy: .adapterBusy
             case .adapterBlocked: .adapterBlocked
-            case .adapterRemoved, .closedByPeer, .framingLost, .sendQueueFull: .transportLost
-            case .invalidAddress, .unusableFile: .usage
+            case .adapterRemoved, .closedByPeer, .framingLost, .noResetAnswer, .noThreeWirePeer, .chipFailed,
+                .sendQueueFull:
+                .transportLost
+            case .usb(let failure): ErrorCode(failure)
+            case .invalidAddress, .unusableFile, .unknownPreset: .usage
             default: .transportNotOpened
+            }
+    }
+
+    private init(_ failure: USBFailure) {
+        self =
+            switch failure.kind {
+            case .deviceMissing, .unsuitable: .noAdapter
+            case .forbidden: .noPermission
+            case .busy: .adapterBusy
+            case .removed: .transportLost
+            case .libraryMissing, .failed: .transportNotOpened
             }
     }
 
@@ -67,7 +81,7 @@ extension ErrorCode {
             switch error {
             case .transport(let error): ErrorCode(error)
             case .closed, .controllerLost: .transportLost
-            case .startupTimeout, .controllerUnresponsive, .commandTimeout: .controllerSilent
+            case .startupTimeout, .controllerUnresponsive, .controllerFault, .commandTimeout: .controllerSilent
             case .controllerRefused: .controllerRefused
             case .bondStore: .stateUnusable
             case .cancelled, .linkLost(.releasedByClient): .interrupted

@@ -2,6 +2,7 @@ import BLE
 import BLECapture
 import BLEJSON
 import BLERecording
+import BLEScripts
 
 /// Why a command failed, and the exit status of the program.
 struct Failure: Error, Equatable {
@@ -42,6 +43,9 @@ struct Failure: Error, Equatable {
         switch error {
         case let failure as Failure: self = failure
         case let error as BLEError: self.init(error)
+        case let problem as ScriptProblem:
+            self.init(problem.description)
+            line = problem.line
         case is CancellationError: self = .interrupted
         case let error as BondStoreError: self.init(error.description, code: .stateUnusable)
         case let error as RecordingError: self.init(error)
@@ -53,7 +57,7 @@ struct Failure: Error, Equatable {
     static func notOpened(_ error: TransportError, isFile: Bool = false) -> Failure {
         let isUsage =
             switch error {
-            case .unusableFile: true
+            case .unusableFile, .unknownPreset: true
             case .pathNotFound, .pathForbidden: isFile
             default: false
             }

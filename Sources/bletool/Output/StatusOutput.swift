@@ -24,6 +24,7 @@ struct StatusOutput {
             "trouble": JSONValue(adapter.trouble),
             "address": JSONValue(adapter.information?.ownAddress?.addressText),
             "addressType": JSONValue(adapter.information?.ownAddress?.kindText),
+            "device": .string(adapter.device), "notes": JSONValue(adapter.notes),
             "advertising": .boolean(adapter.isAdvertising), "bonds": JSONValue(adapter.bonds),
             "links": .array(
                 adapter.links.map { link in
@@ -108,13 +109,19 @@ struct StatusOutput {
         return lines.joined(separator: "\n")
     }
 
+    private func device(_ adapter: DaemonStatus.Adapter) -> [String] {
+        ((adapter.device.isEmpty ? [] : [adapter.device]) + adapter.notes).map { "  " + $0.printable }
+    }
+
     private func lines(of adapter: DaemonStatus.Adapter) -> [String] {
         guard let information = adapter.information else {
             return ["\(adapter.transport.printable)  not usable: \(adapter.trouble?.printable ?? "?")"]
+                + device(adapter)
         }
         let address = information.ownAddress.map { "  \($0.addressText) \($0.kindText)" } ?? ""
         let bonds = "\(adapter.bonds) bond\(adapter.bonds == 1 ? "" : "s")"
         var lines = ["\(adapter.transport.printable)\(address)  ready, \(bonds)"]
+        lines += device(adapter)
         lines += radio(adapter).map { "  " + $0 }
         for link in adapter.links {
             let role = link.information.role == .central ? "link to" : "central"

@@ -17,7 +17,9 @@ enum ScanProgress {
                 last = reports
                 if let duration {
                     let left = max(.zero, duration - (clock.now - start))
-                    text += ", \(left.components.seconds) s left"
+                    // Rounded up: a part of a second is left, too.
+                    let seconds = left.components.seconds + (left.components.attoseconds > 0 ? 1 : 0)
+                    text += ", \(seconds) s left"
                 }
                 console.showProgress(text)
             }

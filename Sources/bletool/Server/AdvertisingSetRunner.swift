@@ -1,5 +1,6 @@
 import BLE
 import BLEJSON
+import BLEScripts
 
 /// Advertises the sets of `--set`, and prints what happens to them.
 struct AdvertisingSetRunner: Sendable {

@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 
 /// An input line of `att-server`.
 enum AttributeServerLine: Equatable {

@@ -1,5 +1,6 @@
 import BLE
 import BLEJSON
+import BLEScripts
 
 /// An object of a file, read key by key. Errors name its place.
 struct JSONObject {

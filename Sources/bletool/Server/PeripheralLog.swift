@@ -1,5 +1,6 @@
 import BLE
 import BLEJSON
+import BLEScripts
 
 /// Prints the events of the peripheral role: one object per line with `--json`, otherwise a line of text.
 struct PeripheralLog {

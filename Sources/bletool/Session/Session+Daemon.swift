@@ -100,6 +100,7 @@ extension Failure {
             self.init(failure.description, code: .transportLost)
         case .transport: self.init(failure.description, status: .transportNotOpened)
         case .noAnswer: self.init(failure.description, code: .transportLost)
+        case .refused(let text, isNotPermitted: true): self.init(text, code: .noPermission)
         case .refused, .noBond, .cancelled: self.init(failure.description)
         }
     }

@@ -6,18 +6,31 @@ extension Session {
 
     /// Does what goes on for long, such as a scan, and begins again when the adapter was unplugged and is back. The
     /// program behind a stream is not waited for.
-    func reopening(_ body: @escaping @Sendable (Adapter) async throws -> Void) async throws {
+    /// - Parameter watch: sees what the controller does.
+    func reopening(
+        watch: ScanWatch? = nil, _ body: @escaping @Sendable (Adapter) async throws -> Void
+    ) async throws {
         var isLost = false
+        // A daemon shows the packets of its controller to its operators only.
+        var observer: ScanWatch? = watch
+        if case .daemon = try chosenTransport() { observer = nil }
+        let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
+            try knowBonds(&configuration)
+            if let watch { configuration.observers.append(watch) }
+        }
         while true {
             do {
-                return try await withAdapter(adjusting: knowBonds) { adapter in
+                return try await withAdapter(observer: observer, adjusting: adjust) { adapter in
                     if isLost { console.note("the adapter is back") }
                     isLost = false
                     try await body(adapter)
                 }
             } catch let failure as Failure {
                 if isLost, Task.isCancelled { return }
-                let mayReturn = failure.code == .transportLost || isLost && failure.status == .transportNotOpened
+                // One that cannot be opened at first is not away: it is another one, or wrongly named.
+                let wasThere = failure.status != .transportNotOpened || transport?.leadsToKernel != false
+                let mayReturn =
+                    failure.code == .transportLost && wasThere || isLost && failure.status == .transportNotOpened
                 guard mayReturn, canReturn, !Task.isCancelled else { throw failure }
                 if !isLost { console.note("\(failure.message); waiting until the adapter is back") }
                 isLost = true
@@ -30,7 +43,8 @@ extension Session {
     private var canReturn: Bool {
         switch transport {
         // A second opening would begin the capture's file again.
-        case nil, .userChannel, .rawChannel, .simulator: capturePath == nil && recordingName == nil
+        case nil, .userChannel, .rawChannel, .serialPort, .usb, .simulator:
+            capturePath == nil && recordingName == nil
         default: false
         }
     }

@@ -1,15 +1,17 @@
 import BLE
+import BLEAppState
 import BLEDaemonClient
 import BLELinux
 import BLERecording
+import BLEUSB
 import BLEVirtualTransports
 
 /// One run of a command: the user's options, the output, and the adapter while it is needed.
 struct Session: Sendable {
     let console: Console
-    let transport: TransportAddress?
-    let capturePath: String?
-    let recordingName: String?
+    private(set) var transport: TransportAddress?
+    private(set) var capturePath: String?
+    private(set) var recordingName: String?
     let state: StateDirectory
     /// Whether the user chose the state folder.
     let hasOwnState: Bool
@@ -30,14 +32,33 @@ struct Session: Sendable {
 
     /// The chosen transport, or the user channel of the first adapter.
     /// - Throws: `Failure` when there is no adapter.
-    func chosenTransport() throws -> TransportAddress {
-        if let transport { return transport }
-        if let path = DaemonClient.sharedSocketPath { return .daemon(path: path) }
+    func chosenTransport() throws -> TransportAddress { try candidates().first }
+
+    /// The chosen transport; or that of the first adapter with LE, and the others for when it cannot be used.
+    private func candidates() throws -> (first: TransportAddress, others: [TransportAddress]) {
+        if let transport { return (transport, []) }
+        if let path = DaemonClient.sharedSocketPath { return (.daemon(path: path), []) }
         do throws(TransportError) {
-            return .userChannel(adapter: try AdapterList.first().index)
+            let all = try AdapterList.candidates().map { TransportAddress.userChannel(adapter: $0.index) }
+            guard let first = all.first else { throw .noAdapter }
+            return (first, Array(all.dropFirst()))
         } catch {
             throw Failure.notOpened(error)
         }
+    }
+
+    /// The same for this transport, and no other in its place.
+    func on(_ transport: TransportAddress) -> Session {
+        var session = self
+        session.transport = transport
+        return session
+    }
+
+    /// The same without a capture and a recording: a second opening would begin their files again.
+    var withoutFiles: Session {
+        var session = self
+        (session.capturePath, session.recordingName) = (nil, nil)
+        return session
     }
 
     /// The kernel's adapter of `raw:`, whose connections and lists survive this process.
@@ -55,7 +76,7 @@ struct Session: Sendable {
         observer: (any PacketObserver)? = nil, adjusting adjust: (inout AdapterConfiguration) throws -> Void = { _ in },
         _ body: (Adapter) async throws -> Result
     ) async throws -> Result {
-        let address = try chosenTransport()
+        var (address, others) = try candidates()
         console.adapter = address.adapterName
         if case .daemon = address { try refuseWhatDaemonsHave() }
         let capture = try capturePath.map { try CaptureTap(path: $0) }
@@ -70,11 +91,33 @@ struct Session: Sendable {
             }
             var configuration = AdapterConfiguration(
                 ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),
-                recorder: recording, makeVirtualTransport: worlds.open)
+                recorder: recording, makeVirtualTransport: USBTransports.adding(to: worlds.open))
+            configuration.resetDevice = USBTransports.resetting()
+            configuration.controller = USBTransports.device(at: address).map {
+                ControllerIdentity(usbVendor: $0.vendor, usbProduct: $0.product, usbRelease: $0.release)
+            }
             DaemonClient.join(&configuration)
             if ownAddress == .resolvable { try secure(&configuration, pairing: nil, needsStore: true) }
+            if console.showsProgress { configuration.observers.append(RecoveryNotes(console)) }
+            recognize(address, &configuration)
             try adjust(&configuration)
-            adapter = try await open(address, configuration)
+            var opened: Adapter?
+            while opened == nil {
+                do {
+                    opened = try await open(address, configuration)
+                } catch let error as UnusableController {
+                    guard !others.isEmpty else { throw error.failure }
+                    let name = address.adapterName
+                    console.note("\(name): \(error.failure.message); trying the next adapter")
+                    address = others.removeFirst()
+                    console.adapter = address.adapterName
+                    configuration.ownAddress = try ownAddress(on: address)
+                    recognize(address, &configuration)
+                    try adjust(&configuration)
+                }
+            }
+            guard let opened else { throw Failure.interrupted }
+            adapter = opened
         } catch {
             capture?.abandon()
             recording?.abandon()
@@ -93,7 +136,9 @@ struct Session: Sendable {
                 leaving.begin()
             }
             outcome = .success(result)
-        } catch { outcome = .failure(failure(error, on: address)) }
+        } catch {
+            outcome = .failure(failure(await adapter.cause(of: error), on: address))
+        }
         console.showProgress("")
         await leaving.close()
         // The capture is completed in any case; an error of the command takes precedence over one of the capture.
@@ -124,14 +169,55 @@ struct Session: Sendable {
     }
 
     private func open(_ address: TransportAddress, _ configuration: AdapterConfiguration) async throws -> Adapter {
+        let starting = LateNote("starting the controller", on: console)
+        defer { starting.end() }
         do {
             return try await Adapter.open(address, configuration: configuration)
         } catch let error as BLEError {
             if Task.isCancelled { throw Failure.interrupted }
             if case .transport(let error) = error { throw Failure.notOpened(error, isFile: address.isFile) }
-            throw Failure(error.description, status: .transportNotOpened, code: ErrorCode(error))
+            var failure = Failure(error.description, status: .transportNotOpened, code: ErrorCode(error))
+            if case .serialPort = address, error == .startupTimeout {
+                failure.message = error.cause + "; check the baud rate, ‘,h5’, ‘chip=’ and the wires"
+            }
+            switch error {
+            case .controllerUnresponsive, .controllerFault, .startupTimeout: throw UnusableController(failure: failure)
+            default: throw failure
+            }
         }
     }
+
+    /// The engine has given the controller up: another one may work.
+    private struct UnusableController: Error { let failure: Failure }
+
+    /// What was learned of the controller earlier, and what is learned now.
+    private func recognize(_ address: TransportAddress, _ configuration: inout AdapterConfiguration) {
+        configuration.controller = nil
+        let name: String
+        switch address {
+        case .daemon, .simulator, .replay: return
+        default:
+            if let index = address.kernelIndex {
+                let hardware = AdapterHardware.read(index)
+                configuration.controller = hardware.usb.map { ControllerIdentity($0) }
+                let known = (try? AdapterList.adapter(index).address).flatMap {
+                    $0.value == 0 || $0.isSharedByMany ? nil : $0
+                }
+                name = ControllerMemory.name(of: hardware, known)
+            } else {
+                configuration.controller = address.usbDevice.map {
+                    ControllerIdentity(usbVendor: $0.vendor, usbProduct: $0.product, usbRelease: $0.release)
+                }
+                name = ControllerMemory.name(of: address)
+            }
+        }
+        let memory = controllerMemory
+        configuration.experience = memory.experience(of: name)
+        configuration.onExperience = { memory.keep($0, of: name) }
+    }
+
+    /// What this program has learned of controllers.
+    var controllerMemory: ControllerMemory { ControllerMemory(path: state.path) { [console] in console.note($0) } }
 
     private func ownAddress(on transport: TransportAddress) throws -> AdapterConfiguration.OwnAddress {
         let index = transport.kernelIndex ?? 0
@@ -145,5 +231,16 @@ struct Session: Sendable {
             let kept = try? state.staticAddress(adapter: index)
             return .automatic(fallback: kept ?? .randomStatic())
         }
+    }
+}
+
+extension Adapter {
+    /// For a link or an operation that the controller took with it: what became of the controller, which says more.
+    func cause(of error: any Error) -> any Error {
+        guard [.linkLost(.controllerLost), .controllerLost].contains(error as? BLEError), let end else { return error }
+        guard case .daemon = address else { return end }
+        // bled could be opened: what it says is why the link ended, unless it is gone itself.
+        guard end == .transport(.closedByPeer) else { return Failure(end.description, code: .linkLost) }
+        return Failure("the connection to bled is lost; start it again, and then this command", code: .transportLost)
     }
 }

@@ -1,4 +1,5 @@
 import BLE
+import BLEUSB
 
 extension TransportAddress {
     /// Whether it names one of the kernel's adapters.
@@ -17,6 +18,44 @@ extension TransportAddress {
         switch self {
         case .simulator, .replay: true
         default: false
+        }
+    }
+
+    /// Whether the controller is simulated in this process.
+    var isSimulator: Bool { if case .simulator = self { true } else { false } }
+
+    /// The USB device that `usb:` names, if it is plugged in; `nil` for another transport.
+    var usbDevice: USBBluetoothDevice? {
+        guard case .usb(let selector) = self else { return nil }
+        return USBDeviceList().bluetoothDevices().first { device in
+            switch selector {
+            case .first: true
+            case .identifiers(let vendor, let product): device.vendor == vendor && device.product == product
+            case .port(let port): device.port == port
+            }
+        }
+    }
+
+    /// The device behind the adapter, as far as the kernel describes it; `nil` where it does not know the adapter.
+    var hardware: AdapterHardware? {
+        if let kernelIndex { return AdapterHardware.read(kernelIndex) }
+        guard let device = usbDevice else { return nil }
+        var hardware = AdapterHardware(index: 0)
+        hardware.bus = "usb"
+        hardware.usb = AdapterHardware.USBDevice(
+            vendor: device.vendor, product: device.product, release: device.release, port: device.port, bus: 0,
+            device: 0, productName: device.name)
+        return hardware
+    }
+
+    /// What to do with a controller that hangs, where this leads.
+    var cureOfHang: String {
+        switch self {
+        case .userChannel, .rawChannel: "reset it with ‘bletool -t \(adapterName) power reset’"
+        case .usb, .daemon: "reset it with ‘bletool -t \(self) power reset’"
+        case .serialPort: "switch its power off and on"
+        case .simulator, .replay: "it begins afresh with each command"
+        case .unix, .tcp: "start the program behind it again"
         }
     }
 

@@ -1,5 +1,6 @@
 import BLE
 import BLEJSON
+import BLEScripts
 import BLEStateFiles
 import BLEText
 import Synchronization

@@ -1,4 +1,5 @@
 import BLE
+import BLEScripts
 
 /// What the shell of `gatt` knows to complete.
 struct ShellWords: Sendable {

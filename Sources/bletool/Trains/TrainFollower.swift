@@ -1,5 +1,6 @@
 import BLE
 import BLEJSON
+import BLEScripts
 
 /// Prints the data of a train, transfers it to another device, and responds in it.
 struct TrainFollower {

@@ -52,6 +52,8 @@ import Synchronization
     private let clientID: String
     private let statusTopic: String
     private let subscriptions: [String]
+    /// The topic of requests for GATT; `nil`: none are taken.
+    private let requestTopic: String?
     private weak let delegate: (any Delegate)?
     private let handle: OpaquePointer
     private let state = Mutex(State())
@@ -63,18 +65,22 @@ import Synchronization
     /// The longest packet that a broker with MQTT 5 may send, in octets; the largest it needs is the CONNACK.
     private static let longestPacket: UInt32 = 16_384
 
+    /// The same, if requests for GATT are taken.
+    private static let longestRequestPacket: UInt32 = 81_920
+
     private static let isLibraryReady: Bool = mosquitto_lib_init() == 0
 
     /// - Throws: `MQTTProblem` for files and settings that libmosquitto rejects.
     init(
         _ settings: BrokerSettings, clientID: String, statusTopic: String, subscriptions: [String],
-        delegate: (any Delegate)?
+        requestTopic: String?, delegate: (any Delegate)?
     ) throws(MQTTProblem) {
         _ = Self.isLibraryReady
         self.settings = settings
         self.clientID = clientID
         self.statusTopic = statusTopic
-        self.subscriptions = subscriptions
+        self.subscriptions = subscriptions + (requestTopic.map { [$0] } ?? [])
+        self.requestTopic = requestTopic
         self.delegate = delegate
         guard let handle = unsafe mosquitto_new(clientID, true, nil) else {
             throw MQTTProblem("libmosquitto cannot make a session: \(systemText(errno))")
@@ -93,7 +99,9 @@ import Synchronization
         try self.init(
             settings, clientID: settings.clientID ?? "jelling-\(gateway.name)",
             statusTopic: Gateway.statusTopic(of: gateway),
-            subscriptions: gateway.homeAssistant.map { [$0.prefix + "/status"] } ?? [], delegate: delegate)
+            subscriptions: gateway.homeAssistant.map { [$0.prefix + "/status"] } ?? [],
+            requestTopic: gateway.takesGATTRequests ? GATTTopics(gateway: gateway.name).request : nil,
+            delegate: delegate)
     }
 
     deinit { unsafe mosquitto_destroy(handle) }
@@ -135,10 +143,13 @@ import Synchronization
         }
         unsafe mosquitto_message_callback_set(handle) { _, object, message in
             guard let client = unsafe MQTTClient.of(object), let message = unsafe message?.pointee else { return }
-            // Nothing that a subscriber waits for is longer, and anybody at the broker may send 256 MB.
-            guard unsafe message.payloadlen <= MQTTClient.longestPayload else { return }
             let topic = unsafe String(cString: message.topic)
-            guard client.subscriptions.contains(topic) else { return }
+            // Nothing that a subscriber waits for is longer, and anybody at the broker may send 256 MB.
+            let isRequest = topic == client.requestTopic
+            let longest = isRequest ? Int32(GATTRequest.octetLimit) : MQTTClient.longestPayload
+            guard unsafe message.payloadlen <= longest, client.subscriptions.contains(topic) else { return }
+            // A request that the broker has retained would be carried out at each start.
+            if unsafe isRequest && message.retain { return }
             let bytes = unsafe UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
             client.delegate?.received(topic: topic, payload: unsafe Array(bytes))
         }
@@ -183,7 +194,8 @@ import Synchronization
     func renewed() throws(MQTTProblem) -> MQTTClient? {
         guard let delegate else { return nil }
         let next = try MQTTClient(
-            settings, clientID: clientID, statusTopic: statusTopic, subscriptions: subscriptions, delegate: delegate)
+            settings, clientID: clientID, statusTopic: statusTopic,
+            subscriptions: subscriptions.filter { $0 != requestTopic }, requestTopic: requestTopic, delegate: delegate)
         let (failures, learned) = state.withLock { ($0.failures, $0.learned) }
         next.state.withLock { state in
             state.failures = failures
@@ -317,7 +329,8 @@ import Synchronization
             defer { unsafe mosquitto_property_free_all(&properties) }
             if settings.version == .v5 {
                 let code = unsafe mosquitto_property_add_int32(
-                    &properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), Self.longestPacket)
+                    &properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue),
+                    requestTopic == nil ? Self.longestPacket : Self.longestRequestPacket)
                 if code != 0 { return code }
             }
             // The library keeps the properties for the sessions after it.

@@ -9,16 +9,28 @@ struct MetricsText {
     }
 
     mutating func add(_ name: String, _ type: String, _ help: String, _ value: Double) {
-        add(name, type, help, text: Int(exactly: value).map(String.init) ?? "\(value)", adapter: nil)
+        add(name, type, help, text: Self.text(value), adapter: nil)
     }
 
+    /// - Parameter labels: names and values; those without a value are left out.
+    mutating func add(_ name: String, _ type: String, _ help: String, _ value: Double, labels: [(String, String)]) {
+        let texts = labels.filter { !$0.1.isEmpty }.map { "\($0.0)=\"\(Self.escaped($0.1))\"" }
+        add(name, type, help, text: Self.text(value), label: "{\(texts.joined(separator: ","))}")
+    }
+
+    private static func text(_ value: Double) -> String { Int(exactly: value).map(String.init) ?? "\(value)" }
+
     private mutating func add(_ name: String, _ type: String, _ help: String, text: String, adapter: String?) {
+        let label = adapter.map { "{adapter=\"\(Self.escaped($0))\"}" } ?? ""
+        add(name, type, help, text: text, label: label)
+    }
+
+    private mutating func add(_ name: String, _ type: String, _ help: String, text: String, label: String) {
         let name = "jelling_gateway_" + name
         if heads[name] == nil {
             order.append(name)
             heads[name] = "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
         }
-        let label = adapter.map { "{adapter=\"\(Self.escaped($0))\"}" } ?? ""
         lines[name, default: []].append("\(name)\(label) \(text)\n")
     }
 

@@ -9,6 +9,12 @@ struct StatusReport: Sendable {
     let delivery: Delivery?
     let counters: CounterService?
     let bonds: BondedDevices
+    let links: GatewayLinks?
+    let gatt: GATTService?
+    let proxy: ProxyService?
+    let matter: MatterService?
+    /// The settings in force.
+    let currentSettings: @Sendable () -> GatewaySettings
     let started = ContinuousClock.now
 
     /// Whether every part works, and a JSON object that names the parts that do not, with the reasons.
@@ -71,8 +77,50 @@ struct StatusReport: Sendable {
             "documents_unannounced_total", "counter", "Documents of devices beyond ‘homeAssistant.devices’.",
             counters.unannouncedDocuments)
         if let delivery { add(delivery, to: &text) }
+        if let proxy { add(proxy, to: &text) }
+        if let matter { add(matter, to: &text) }
         for runner in pool.runners { add(runner, to: &text) }
+        if let gatt { add(gatt, to: &text) }
+        addSamples(to: &text)
         return text.text
+    }
+
+    private func add(_ proxy: ProxyService, to text: inout MetricsText) {
+        let counters = proxy.counters
+        let slots = proxy.slots
+        text.add("links_limit", "gauge", "Links that there can be at once.", Double(slots.limit))
+        text.add("links", "gauge", "Links that are, begin or end.", Double(slots.taken.count))
+        text.add("proxy_clients", "gauge", "Clients of the Bluetooth proxy.", Double(proxy.clientCount))
+        text.add("proxy_connections_total", "counter", "Clients that connected.", counters.connections)
+        text.add("proxy_refusals_total", "counter", "Clients sent away because there were too many.", counters.refusals)
+        text.add(
+            "proxy_violations_total", "counter", "Connections ended because of what the client sent.",
+            counters.violations)
+        text.add(
+            "proxy_wrong_keys_total", "counter", "Connections ended because the client has another key or none.",
+            counters.wrongKeys)
+        text.add(
+            "proxy_stalls_total", "counter", "Connections ended because the client did not read.", counters.stalls)
+        text.add("proxy_batches_total", "counter", "Messages of advertisements that were sent.", counters.batches)
+        text.add(
+            "proxy_batches_dropped_total", "counter", "Messages of advertisements that a client was too slow for.",
+            counters.droppedBatches)
+    }
+
+    private func add(_ matter: MatterService, to text: inout MetricsText) {
+        let (counters, isServing) = (matter.counters, matter.isServing)
+        text.add("matter_connected", "gauge", "Whether the matter-server has said Hello.", isServing ? 1 : 0)
+        text.add("matter_sessions_total", "counter", "Sessions with the matter-server.", counters.sessions)
+        text.add("matter_commands_total", "counter", "Commands of the matter-server.", counters.commands)
+        text.add("matter_failures_total", "counter", "Commands that were answered by an error.", counters.failures)
+        text.add("matter_devices_total", "counter", "Devices that were reported to it.", counters.devices)
+        text.add(
+            "matter_devices_dropped_total", "counter", "Devices that it was too slow for.", counters.droppedDevices)
+        text.add(
+            "matter_violations_total", "counter", "Sessions ended because of what the matter-server sent.",
+            counters.violations)
+        text.add(
+            "matter_stalls_total", "counter", "Sessions ended because the matter-server did not read.", counters.stalls)
     }
 
     private func add(_ delivery: Delivery, to text: inout MetricsText) {

@@ -35,9 +35,14 @@ final class WakeUp: Sendable {
     }
 
     /// Waits for a signal, so many milliseconds at most.
-    func wait(_ milliseconds: Int32) {
+    func wait(_ milliseconds: Int32) { _ = waitForSignal(milliseconds) }
+
+    /// Waits for a signal, so many milliseconds at most.
+    /// - Returns: whether one came.
+    func waitForSignal(_ milliseconds: Int32) -> Bool {
         var waited = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&waited, 1, milliseconds)
+        let count = unsafe poll(&waited, 1, milliseconds)
         clear()
+        return count > 0
     }
 }

@@ -101,6 +101,7 @@ extension Delivery: MQTTClient.Delegate {
             state.count(message, reason, &answer)
         }
         if answer.showsWork { client.works() }
+        if reason.hasNoSubscribers, let message = answer.message { onUnwanted(message.topic) }
         if let message = answer.message, message.isRetained { answer.retained?.settled(message, answer.outcome) }
         if answer.isStatus { return statusWasRefused(client, reason) }
         if answer.isFirstRefusal, let message = answer.message { reportRefusal(of: message, reason, answer) }

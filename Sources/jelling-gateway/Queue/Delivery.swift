@@ -83,6 +83,8 @@ final class Delivery: Sendable {
     let folder: String?
     /// Called for every message of the subscribed topics.
     let onMessage: @Sendable (String, [UInt8]) -> Void
+    /// Called with the topic of a message that nobody subscribes to, as brokers of MQTT 5 say.
+    let onUnwanted: @Sendable (String) -> Void
 
     /// The maximum number of messages that are read from disk at once.
     static let windowLimit = 512
@@ -108,13 +110,15 @@ final class Delivery: Sendable {
     ///   - folder: the state folder, if the file is in it: it is made, and must be this user's.
     init(
         settings: QueueSettings, path: String?, folder: String?, logger: Logger,
-        onMessage: @escaping @Sendable (String, [UInt8]) -> Void
+        onMessage: @escaping @Sendable (String, [UInt8]) -> Void,
+        onUnwanted: @escaping @Sendable (String) -> Void
     ) {
         self.settings = settings
         self.path = path
         self.folder = folder
         self.logger = logger
         self.onMessage = onMessage
+        self.onUnwanted = onUnwanted
         schedule()
     }
 

@@ -10,12 +10,14 @@ final class AdapterPool: Service {
     }
 
     private let running = Mutex<[Running]>([])
-    private let core: GatewayCore
+    private let radio: GatewayRadio
+    /// Whether scans are active; `nil`: as in the settings.
+    private let scanMode = Mutex<Bool?>(nil)
     private let logger: Logger
     private let giveUp: @Sendable (String) -> Void
 
-    init(core: GatewayCore, logger: Logger, giveUp: @escaping @Sendable (String) -> Void) {
-        self.core = core
+    init(radio: GatewayRadio, logger: Logger, giveUp: @escaping @Sendable (String) -> Void) {
+        self.radio = radio
         self.logger = logger
         self.giveUp = giveUp
     }
@@ -37,10 +39,18 @@ final class AdapterPool: Service {
         for adapter in ending { adapter.task.cancel() }
         for adapter in ending { await adapter.task.value }
         for settings in adapters where !kept.contains(settings) {
-            let runner = AdapterRunner(settings, watchdog: watchdog, core: core, logger: logger, giveUp: giveUp)
+            let runner = AdapterRunner(settings, watchdog: watchdog, radio: radio, logger: logger, giveUp: giveUp)
+            runner.scan(isActive: scanMode.withLock { $0 })
             let task = Task { await runner.run() }
             running.withLock { $0.append(Running(runner: runner, task: task)) }
         }
+    }
+
+    /// Changes whether scan responses are requested.
+    /// - Parameter isActive: `nil`: as in the settings.
+    func scan(isActive: Bool?) {
+        scanMode.withLock { $0 = isActive }
+        for runner in runners { runner.scan(isActive: isActive) }
     }
 
     func run() async throws {

@@ -1,6 +1,7 @@
 import BLE
 import BLEDaemonClient
 import BLESecurity
+import BLEUSB
 import BLEVirtualTransports
 import Logging
 import Synchronization
@@ -30,26 +31,38 @@ final class AdapterRunner: Sendable {
 
     let settings: AdapterSettings
     private let watchdog: Mutex<WatchdogSettings>
-    private let core: GatewayCore
+    private let radio: GatewayRadio
     private let logger: Logger
     private let state = Mutex(Status())
+    /// The scan that runs, and whether it is active; `nil` in `chosen`: as in the settings.
+    private let scanning = Mutex<(task: Task<Void, any Error>?, chosen: Bool?)>((nil, nil))
     private let adapter = Mutex<Adapter?>(nil)
     /// Called if the adapter stays silent although it was reopened.
     private let giveUp: @Sendable (String) -> Void
 
     init(
-        _ settings: AdapterSettings, watchdog: WatchdogSettings, core: GatewayCore, logger: Logger,
+        _ settings: AdapterSettings, watchdog: WatchdogSettings, radio: GatewayRadio, logger: Logger,
         giveUp: @escaping @Sendable (String) -> Void
     ) {
         self.settings = settings
         self.watchdog = Mutex(watchdog)
-        self.core = core
+        self.radio = radio
         self.logger = logger
         self.giveUp = giveUp
     }
 
     /// Changes the watchdog, also of an adapter that scans.
     func use(_ watchdog: WatchdogSettings) { self.watchdog.withLock { $0 = watchdog } }
+
+    /// Changes whether scan responses are requested, also of an adapter that scans; links stay.
+    /// - Parameter isActive: `nil`: as in the settings.
+    func scan(isActive: Bool?) {
+        scanning.withLock { scanning in
+            guard scanning.chosen != isActive else { return }
+            scanning.chosen = isActive
+            scanning.task?.cancel()
+        }
+    }
 
     var status: Status { state.withLock { $0 } }
 
@@ -76,8 +89,9 @@ final class AdapterRunner: Sendable {
 
     private func runOnce() async {
         state.withLock { $0.phase = .opening }
-        var configuration = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
+        var configuration = AdapterConfiguration(makeVirtualTransport: USBTransports.adding(to: VirtualTransports.open))
         configuration.cryptoProvider = SwiftCryptoProvider()
+        radio.prepare(&configuration)
         DaemonClient.join(&configuration)
         let adapter: Adapter
         do {
@@ -90,11 +104,12 @@ final class AdapterRunner: Sendable {
             state.openings += 1
             state.phase = .scanning
         }
-        let index = core.index(ofAdapter: settings.transport)
-        let scan = adapter.scan(ScanRequest(isActive: !settings.isPassive, allowsDuplicates: true))
-        let watch = Task { await self.watch(adapter) }
+        let index = radio.index(ofAdapter: settings.transport)
+        radio.links?.use(adapter, at: index)
+        await radio.proxy?.opened(adapter)
+        let watch = Task { await self.watch(adapter, index) }
         do {
-            for try await discovery in scan { core.receive(discovery, adapter: index) }
+            while try await scan(adapter, index) {}
             if !Task.isCancelled, state.withLock({ $0.problem }) == nil { failed("the scan ended") }
         } catch {
             failed("\(error)")
@@ -103,11 +118,32 @@ final class AdapterRunner: Sendable {
         await watch.value
         let counters = await adapter.counters
         state.withLock { state in
-            state.dropped += UInt64(scan.droppedCount)
             state.counters = counters
         }
         self.adapter.withLock { $0 = nil }
+        radio.links?.use(nil, at: index)
         await adapter.close()
+    }
+
+    /// Scans until the scan ends.
+    /// - Returns: whether another one is wanted.
+    private func scan(_ adapter: Adapter, _ index: Int) async throws -> Bool {
+        let (task, chosen) = scanning.withLock { scanning in
+            let isActive = scanning.chosen ?? !settings.isPassive
+            let task = Task { [radio] in
+                let scan = adapter.scan(ScanRequest(isActive: isActive, allowsDuplicates: true))
+                defer { self.state.withLock { $0.dropped += UInt64(scan.droppedCount) } }
+                for try await discovery in scan { radio.receive(discovery, adapter: index) }
+            }
+            scanning.task = task
+            return (task, scanning.chosen)
+        }
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        return !Task.isCancelled && scanning.withLock { $0.chosen != chosen }
     }
 
     private func failed(_ problem: String) {
@@ -121,7 +157,7 @@ final class AdapterRunner: Sendable {
     }
 
     /// Closes an adapter that receives nothing, so that it is opened again.
-    private func watch(_ adapter: Adapter) async {
+    private func watch(_ adapter: Adapter, _ index: Int) async {
         var heard: UInt64 = 0
         var wasWorking = false
         var last = ContinuousClock.now
@@ -133,6 +169,8 @@ final class AdapterRunner: Sendable {
             let watchdog = self.watchdog.withLock { $0 }
             let counters = await adapter.counters
             state.withLock { $0.counters = counters }
+            // A device that is connected need not advertise.
+            if radio.links?.hasLinks(ofAdapter: index) == true { last = .now }
             if counters.advertisingReports > heard {
                 heard = counters.advertisingReports
                 last = .now

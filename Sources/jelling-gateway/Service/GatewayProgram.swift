@@ -14,6 +14,10 @@ final class GatewayProgram: Sendable {
     private let settings: Mutex<GatewaySettings>
     private let core: GatewayCore
     private let pool: AdapterPool
+    private let proxy: ProxyService?
+    private let matter: MatterService?
+    private let links: GatewayLinks?
+    private let gatt: GATTService?
     private let delivery: Delivery?
     private let printer: DocumentPrinter?
     private let ending: Ending
@@ -21,6 +25,7 @@ final class GatewayProgram: Sendable {
     private let counters: CounterService?
     private let retained: RetainedService?
     private let requests: ReloadRequests
+    private let hub = EventHub()
     /// The settings of the start: for some of them a change needs a restart.
     private let started: GatewaySettings
 
@@ -81,12 +86,16 @@ final class GatewayProgram: Sendable {
         let ending = Ending()
         self.ending = ending
         let restart = Restart()
+        let requestedGATT = RequestedGATT()
         if settings.broker != nil {
             delivery = Delivery(
                 settings: settings.queue, path: Self.queuePath(settings, stateFolder),
                 folder: settings.queue.path == nil ? stateFolder : nil, logger: logger
             ) { topic, payload in
+                if topic.hasSuffix("/gatt/request") { return requestedGATT.received(payload) }
                 if payload == Array("online".utf8), topic.hasSuffix("/status") { restart.happened() }
+            } onUnwanted: {
+                requestedGATT.unwanted($0)
             }
         } else {
             delivery = nil
@@ -106,8 +115,24 @@ final class GatewayProgram: Sendable {
         counters =
             keepsState ? CounterService(folder: stateFolder, core: core, logger: logger) : nil
         retained = keepsState ? RetainedService(folder: stateFolder, core: core, logger: logger) : nil
-        pool = AdapterPool(core: core, logger: logger) { ending.request($0) }
+        let radio = GatewayRadio(core: core, settings: settings, bondFolder: bonds.folder, logger: logger)
+        links = radio.links
+        proxy = radio.proxy
+        matter = radio.matter
+        pool = AdapterPool(radio: radio, logger: logger) { ending.request($0) }
+        if let gatt = settings.gatt, let links {
+            // Requests do not take all slots of the proxy's clients.
+            let sessions = settings.esphome.map { max(1, min(gatt.sessions, $0.slots - 1)) } ?? gatt.sessions
+            self.gatt = GATTService(sessions: sessions, links: links, core: core, hub: hub) { [delivery] in
+                delivery?.enqueue([
+                    QueuedMessage(topic: $0, payload: $1, qualityOfService: 1, isRetained: false)
+                ])
+            }
+        } else {
+            gatt = nil
+        }
         restart.core.withLock { $0 = core }
+        requestedGATT.service.withLock { $0 = gatt }
     }
 
     private let quality: SharedQuality
@@ -116,6 +141,13 @@ final class GatewayProgram: Sendable {
     private final class Restart: Sendable {
         let core = Mutex<GatewayCore?>(nil)
         func happened() { core.withLock { $0 }?.announceAgain() }
+    }
+
+    /// Gets what comes from the broker for remote GATT.
+    private final class RequestedGATT: Sendable {
+        let service = Mutex<GATTService?>(nil)
+        func received(_ payload: [UInt8]) { service.withLock { $0 }?.received(payload) }
+        func unwanted(_ topic: String) { service.withLock { $0 }?.unwanted(topic) }
     }
 
     /// The quality of service of documents, which a reload may change.
@@ -154,8 +186,21 @@ final class GatewayProgram: Sendable {
         if let counters { services.append(counters) }
         if let http = first.http {
             let report = StatusReport(
-                name: first.gateway.name, core: core, pool: pool, delivery: delivery, counters: counters, bonds: bonds)
-            services.append(StatusServer(settings: http, report: report, logger: logger))
+                name: first.gateway.name, core: core, pool: pool, delivery: delivery, counters: counters, bonds: bonds,
+                links: links, gatt: gatt, proxy: proxy, matter: matter
+            ) { [weak self] in self?.settings.withLock { $0 } ?? first }
+            let server = GatewayServer(
+                settings: http, report: report, hub: hub, gatt: first.gatt?.usesHTTP == true ? gatt : nil,
+                gattTokenFile: first.gatt?.tokenFile, logger: logger)
+            services.append(server)
+        }
+        if let proxy {
+            proxy.use(pool)
+            services.append(proxy)
+        }
+        if let matter {
+            matter.use(pool)
+            services.append(matter)
         }
         services.append(pool)
         services.append(ReloadService(requests: requests, manager: manager) { await self.reload(isAsked: $0) })

@@ -28,6 +28,8 @@ final class BondedDevices: Sendable {
     /// bonds are read.
     func makeFolder() { _ = try? SafeFolder(path: store.path, isMade: true, isPrivate: true) }
 
+    var folder: String { store.path }
+
     /// A file that is replaced when bonds change.
     var watchedPath: String { store.path + "/bonds" }
 

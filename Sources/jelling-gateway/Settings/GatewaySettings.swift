@@ -1,5 +1,6 @@
 import BLE
 import BLEGateway
+import BLEMatter
 
 /// All settings of the program: from its arguments, its environment and its file.
 struct GatewaySettings: Equatable, Sendable {
@@ -9,11 +10,31 @@ struct GatewaySettings: Equatable, Sendable {
     var broker: BrokerSettings?
     var queue = QueueSettings()
     var http: HTTPSettings?
+    /// `nil`: there is no Bluetooth proxy.
+    var esphome: ESPHomeSettings?
+    /// `nil`: the gateway is no client of a matter-server.
+    var matter: MatterSettings?
+    /// `nil`: no requests for GATT are taken.
+    var gatt: GATTSettings?
     var watchdog = WatchdogSettings()
     /// The folder of the bonds whose devices are recognised; `nil`: `security` in the state folder, as for bletool.
     var bonds: String?
     /// The folder for the queue and the bonds; `nil`: the default.
     var state: String?
+}
+
+extension GatewaySettings {
+    /// The bounds of links; `nil`: the gateway only listens.
+    var linkLimits: LinkLimits? {
+        // The optimizer of Swift 6.3 fails where this is inlined.
+        @inline(never) get {
+            (esphome?.slots ?? gatt?.sessions ?? matter.map { _ in LinkLimits().slots }).map { slots in
+                var limits = LinkLimits()
+                limits.slots = slots
+                return limits
+            }
+        }
+    }
 }
 
 /// One adapter.
@@ -102,6 +123,67 @@ struct HTTPSettings: Equatable, Sendable {
     var hosts: [String] = []
     /// The file with the token that requests must have; `nil`: none.
     var tokenFile: String?
+    /// `nil`: without Transport Layer Security.
+    var security: HTTPSecurity?
+}
+
+/// The files for Transport Layer Security of the HTTP server.
+struct HTTPSecurity: Equatable, Sendable {
+    var certificate: String
+    var key: String
+    /// The file with the authorities that clients' certificates need; `nil`: clients need none.
+    var clientAuthorities: String?
+
+    func context() throws(SocketProblem) -> TLSContext {
+        try TLSContext(certificate: certificate, key: key, authorities: clientAuthorities)
+    }
+}
+
+/// The Bluetooth proxy in ESPHome's native API.
+struct ESPHomeSettings: Equatable, Sendable {
+    /// How clients find the proxy.
+    enum Advertising: Equatable, Sendable {
+        case off
+        /// Through the Avahi daemon that runs.
+        case avahi
+        /// By a file for the Avahi daemon, in this folder.
+        case folder(String)
+    }
+
+    var places: [ListenAddress]
+    /// The file with the key; `nil`: plain text.
+    var keyFile: String?
+    /// The maximum number of links at once.
+    var slots = 3
+    /// `nil`: the gateway's name.
+    var name: String?
+    /// Whether clients may pair.
+    var allowsPairing = true
+    var advertising = Advertising.off
+}
+
+/// Matter's BLE proxy.
+struct MatterSettings: Equatable, Sendable {
+    var server: MatterServer
+    /// `nil`: there is no Transport Layer Security.
+    var security: Security?
+    /// The file with the token that the server, or one before it, wants to see; `nil`: none. Read for every connection.
+    var tokenFile: String?
+
+    struct Security: Equatable, Sendable {
+        /// The file of trusted certificate authorities; `nil`: those of the system.
+        var authorities: String?
+    }
+}
+
+/// Requests for GATT.
+struct GATTSettings: Equatable, Sendable {
+    /// Whether they are taken over HTTP.
+    var usesHTTP = false
+    /// The file with the token of requests over HTTP; `nil`: that of the server.
+    var tokenFile: String?
+    /// The maximum number of devices with which somebody works, or whose link is kept.
+    var sessions = 8
 }
 
 /// What happens if adapters receive nothing.

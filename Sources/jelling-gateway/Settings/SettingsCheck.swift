@@ -1,4 +1,5 @@
 import BLE
+import BLEESPHome
 import BLEGateway
 import BLEStateFiles
 import BLEVirtualTransports
@@ -11,24 +12,14 @@ struct SettingsCheck {
     let stateFolder: String
     let review: SettingsReview
 
-    /// Checks what the program does not start without.
+    /// Checks what a reload does not come into force without.
     func checkBroker() {
         guard let broker = settings.broker else { return }
-        let count = review.problems.count
-        let files: [(key: String, path: String?, mark: String, what: String)] = [
-            ("mqtt.caFile", broker.security?.authorities, "CERTIFICATE-----", "certificate"),
-            ("mqtt.certFile", broker.security?.certificate, "CERTIFICATE-----", "certificate"),
-            ("mqtt.keyFile", broker.security?.key, "PRIVATE KEY-----", "private key"),
-        ]
-        for file in files {
-            guard let path = file.path, let text = text(of: path, file.key) else { continue }
-            if !text.contains(file.mark) {
-                review.add(file.key, "\(path) has no \(file.what) in PEM form, -----BEGIN …\(file.mark)")
-            } else if text.contains("ENCRYPTED") {
-                review.add(file.key, "\(path) has a passphrase, which nothing could enter")
-            }
-        }
-        guard review.problems.count == count, !broker.host.isEmpty else { return }
+        let security = broker.security
+        let areFilesRight = check(
+            certificates: [("mqtt.caFile", security?.authorities), ("mqtt.certFile", security?.certificate)],
+            key: ("mqtt.keyFile", security?.key))
+        guard areFilesRight, !broker.host.isEmpty else { return }
         do throws(MQTTProblem) {
             _ = try MQTTClient(broker, of: settings.gateway, delegate: nil)
         } catch {
@@ -36,13 +27,65 @@ struct SettingsCheck {
         }
     }
 
+    /// Checks files for Transport Layer Security.
+    /// - Returns: whether they have what they should.
+    private func check(certificates: [(key: String, path: String?)], key: (key: String, path: String?)) -> Bool {
+        let count = review.problems.count
+        let files = certificates.map { ($0.key, $0.path, "CERTIFICATE-----", "certificate") }
+        for (key, path, mark, what) in files + [(key.key, key.path, "PRIVATE KEY-----", "private key")] {
+            guard let path, let text = text(of: path, key) else { continue }
+            if !text.contains(mark) {
+                review.add(key, "\(path) has no \(what) in PEM form, -----BEGIN …\(mark)")
+            } else if text.contains("ENCRYPTED") {
+                review.add(key, "\(path) has a passphrase, which nothing could enter")
+            }
+        }
+        return review.problems.count == count
+    }
+
+    private func checkServer() {
+        guard let security = settings.http?.security else { return }
+        let areFilesRight = check(
+            certificates: [("http.clientCAFile", security.clientAuthorities), ("http.certFile", security.certificate)],
+            key: ("http.keyFile", security.key))
+        guard areFilesRight else { return }
+        do throws(SocketProblem) { _ = try security.context() } catch { review.add("http.certFile", error.text) }
+    }
+
+    /// Checks what the program does not start without.
+    func checkStart() {
+        checkBroker()
+        checkServer()
+        guard let path = settings.esphome?.keyFile, let text = text(of: path, "esphome.keyFile") else { return }
+        if NoiseKey(base64: text.utf8) == nil {
+            review.add(
+                "esphome.keyFile", "\(path) has no key; write 32 octets in Base64, as of ‘openssl rand -base64 32’")
+        }
+    }
+
     /// Checks the rest.
     func checkAll() {
-        checkBroker()
+        checkStart()
+        checkPlaces()
         for (index, adapter) in settings.adapters.enumerated() { check(adapter, "adapters[\(index)]") }
         if let broker = settings.broker {
             if let path = broker.passwordFile { check(password: path, broker) }
             checkFolders()
+        }
+        if let path = settings.matter?.tokenFile, let text = text(of: path, "matter.tokenFile") {
+            do throws(SocketProblem) { _ = try MatterService.token(in: Array(text.utf8)) } catch {
+                review.add("matter.tokenFile", "\(path) \(error.text)")
+            }
+        }
+        if let security = settings.matter?.security {
+            do throws(SocketProblem) { _ = try TLSContext(authorities: security.authorities) } catch {
+                review.add("matter.caFile", error.text)
+            }
+        }
+        if let path = settings.gatt?.tokenFile, let text = text(of: path, "gatt.tokenFile"),
+            text.allSatisfy(\.isWhitespace)
+        {
+            review.add("gatt.tokenFile", "\(path) is empty")
         }
         guard let http = settings.http else { return }
         if let path = http.tokenFile, let text = text(of: path, "http.tokenFile"), text.allSatisfy(\.isWhitespace) {
@@ -51,6 +94,16 @@ struct SettingsCheck {
         do throws(SocketProblem) { _ = try ListeningSocket(address: http.host, port: http.port) } catch {
             review.add("http.listen", "\(http.host):\(http.port) cannot be used: \(error.text)")
         }
+    }
+
+    private func checkPlaces() {
+        guard let esphome = settings.esphome else { return }
+        for place in esphome.places {
+            do throws(SocketProblem) { _ = try ListeningSocket(address: place.host, port: place.port) } catch {
+                review.add("esphome.listen", "\(place) cannot be used: \(error.text)")
+            }
+        }
+        if case .folder(let folder) = esphome.advertising { check(folder: folder, "esphome.advertise") }
     }
 
     private func check(_ adapter: AdapterSettings, _ key: String) {

@@ -38,28 +38,45 @@ extension SettingsFile {
         return broker
     }
 
+    static let httpKeys = ["listen", "tokenFile", "hosts", "certFile", "keyFile", "clientCAFile"]
+
     static func http(_ object: SettingsObject) -> HTTPSettings? {
         let tokenFile = object.text("tokenFile")
+        let security = security(object)
         let hosts = object.texts("hosts")
         guard let listen = object.required("listen", object.text("listen"), "; write 127.0.0.1:9464") else {
             return nil
         }
-        guard let (host, port) = BrokerURL.hostAndPort(listen), let port else {
-            let isPort = BrokerURL.hostAndPort(listen) == nil
-            let cause = isPort ? BrokerURL.problem(ofHostAndPort: listen) : "the port is missing"
-            object.report("listen", "\(cause); expected ADDRESS:PORT, such as 127.0.0.1:9464")
+        let place: ListenAddress
+        do throws(ListenAddress.Problem) { place = try ListenAddress(listen, example: "127.0.0.1:9464") } catch {
+            object.report("listen", error.text)
             return nil
         }
-        guard let address = NumericAddress(host) else {
-            object.report("listen", "the host is no address; expected ADDRESS:PORT, such as 127.0.0.1:9464")
-            return nil
+        let knowsClients = tokenFile != nil || security?.clientAuthorities != nil
+        if !place.isLoopback, !knowsClients || security == nil {
+            object.report(
+                "listen",
+                "an address that others reach needs ‘tokenFile’ or ‘clientCAFile’, and ‘certFile’ with ‘keyFile’")
         }
-        if !address.isLoopback, tokenFile == nil {
-            object.report("listen", "an address that others reach needs ‘tokenFile’")
-        }
-        var http = HTTPSettings(host: host, port: port)
+        var http = HTTPSettings(host: place.host, port: place.port)
         http.tokenFile = tokenFile
         http.hosts = hosts
+        http.security = security
         return http
+    }
+
+    private static func security(_ object: SettingsObject) -> HTTPSecurity? {
+        let authorities = object.text("clientCAFile")
+        if object.has("certFile") != object.has("keyFile") {
+            object.report(
+                object.has("certFile") ? "certFile" : "keyFile", "‘certFile’ and ‘keyFile’ need each other")
+        }
+        guard let certificate = object.text("certFile"), let key = object.text("keyFile") else {
+            if authorities != nil {
+                object.report("clientCAFile", "certificates of clients need ‘certFile’ and ‘keyFile’")
+            }
+            return nil
+        }
+        return HTTPSecurity(certificate: certificate, key: key, clientAuthorities: authorities)
     }
 }

@@ -68,7 +68,10 @@ enum SettingsFile {
             }
             settings.gateway.homeAssistant = part
         }
-        if let part = object.object("http", keys: ["listen", "tokenFile", "hosts"]) { settings.http = http(part) }
+        if let part = object.object("http", keys: httpKeys) { settings.http = http(part) }
+        if object.has("esphome") { settings.esphome = proxy(object) }
+        if object.has("matter") { settings.matter = matter(object) }
+        if object.has("gatt") { requests(object, into: &settings) }
         if let part = object.object("watchdog", keys: ["silence", "attempts"]) {
             settings.watchdog.silence =
                 part.number("silence", in: 0...86400, "seconds") ?? settings.watchdog.silence
@@ -183,10 +186,11 @@ enum SettingsFile {
 
     private static func devices(_ object: SettingsObject) -> [KnownDevice] {
         var devices: [KnownDevice] = []
-        for part in object.objects("devices", keys: ["address", "name", "key", "interval", "changes"]) {
+        for part in object.objects("devices", keys: ["address", "name", "location", "key", "interval", "changes"]) {
             let address = part.required("address", part.address("address"))
             var device = KnownDevice(address: address ?? 0)
             device.name = part.text("name")
+            device.location = part.text("location")
             device.key = part.octets("key", counts: [16, 12])
             device.interval = part.span("interval", in: 0...86400)
             device.thresholds = part.numbers("changes", in: 0...1e9) ?? [:]

@@ -31,9 +31,17 @@ struct SettingsRule: Sendable {
         SettingsRule("bonds", needsRestart: true) { $0.bonds },
         SettingsRule("homeAssistant") { $0.gateway.homeAssistant },
         SettingsRule("http", needsRestart: true) { $0.http },
+        SettingsRule("esphome", needsRestart: true) { $0.esphome },
+        SettingsRule("matter", needsRestart: true) { $0.matter },
+        SettingsRule("gatt", needsRestart: true) { Requests(gatt: $0.gatt, broker: $0.gateway.takesGATTRequests) },
         SettingsRule("watchdog") { $0.watchdog },
         SettingsRule("state", needsRestart: true) { $0.state },
     ]
+
+    private struct Requests: Equatable {
+        var gatt: GATTSettings?
+        var broker: Bool
+    }
 
     private struct Publishing: Equatable {
         var pace: ReportPace

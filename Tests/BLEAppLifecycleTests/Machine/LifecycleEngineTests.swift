@@ -21,7 +21,8 @@ struct LifecycleEngineTests {
 
     @Test("an input of the apps within a step leaves the engine's further events for their own steps")
     func withinAStep() {
-        var engine = LifecycleEngine(on: Teller(events: [.stopped, .reopenTransport]), seed: Self.seed)
+        var engine = LifecycleEngine(
+            on: Teller(events: [.stopped, .reopenTransport(resetsDevice: false)]), seed: Self.seed)
         let isFirst = engine.step(at: .zero)
         let first = engine.nextHostEvent()
         engine.withAppsWithinStep(at: .zero) { _ in }
@@ -29,7 +30,7 @@ struct LifecycleEngineTests {
         #expect(isFirst && first == .stopped && early == nil)
         let isSecond = engine.step(at: .zero)
         let second = engine.nextHostEvent()
-        #expect(isSecond && second == .reopenTransport)
+        #expect(isSecond && second == .reopenTransport(resetsDevice: false))
     }
 
     @Test("a thousand waiting events are all delivered, in order")

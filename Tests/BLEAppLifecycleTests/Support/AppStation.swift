@@ -146,7 +146,7 @@ final class AppStation: Station {
         switch input {
         case .advance: engine.advance(to: now)
         case .transportClosed: engine.transportClosed(at: now)
-        case .transportOpened, .packet, .command, .user, .cryptoProvider:
+        case .transportOpened, .packet, .command, .user, .cryptoProvider, .packetsLost, .expectController, .expectReset:
             _ = engine.withHost(at: now) { $0.apply(input, at: now) }
         }
         drain()

@@ -39,6 +39,13 @@ final class VirtualDaemon: Station {
     private var isCollecting = false
     /// Whether the controller can be opened.
     var hasController = true
+    /// Whether another adapter can be taken.
+    var hasNextAdapter = false
+    /// How often the device was reset, and what went wrong with that.
+    private(set) var resets = 0
+    var resetProblem: String?
+    /// What was learned of the controller.
+    private(set) var kept: [ControllerExperience] = []
     /// Whether log lines are collected.
     var collectsLog = true
     /// Whether packets are wanted.
@@ -321,7 +328,17 @@ final class VirtualDaemon: Station {
             input(.manifests(apps, reason))
         case .capture(let isOn): isCapturing = isOn
         case .log(let level, let line): if collectsLog { log.append((level, line)) }
-        case .hold, .saveProcesses, .install, .remove, .manifestsChanged, .appRemoved, .openSocketToOthers: break
+        case .resetDevice:
+            resets += 1
+            if engine.isOpen { engine.reopen(at: now) }
+            input(.controller(.resetEnded(resetProblem)))
+        case .forgetTraits(let id): input(.forgotten(nil, by: id))
+        case .takeNextAdapter:
+            if hasNextAdapter { input(.controller(.otherAdapter)) }
+        case .keep(let experience): kept.append(experience)
+        case .controllerIsReady, .hold, .saveProcesses, .install, .remove, .manifestsChanged, .appRemoved,
+            .openSocketToOthers:
+            break
         }
     }
 }

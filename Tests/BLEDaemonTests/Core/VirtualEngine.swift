@@ -64,6 +64,7 @@ final class VirtualEngine: DaemonEngine {
     }
 
     func reopen(at now: Instant) {
+        host.expectReset(at: now)
         host.transportClosed(at: now)
         host.transportOpened(at: now)
     }

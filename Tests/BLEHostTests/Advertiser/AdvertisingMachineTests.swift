@@ -70,7 +70,7 @@ struct AdvertisingMachineTests {
         #expect(machine.isIdle)
     }
 
-    @Test("a controller without capacity is asked again after a pause, or when a link has ended")
+    @Test("a controller without capacity is asked again after a pause, or when a link has ended (A74)")
     func noRoom() {
         var machine = AdvertisingMachine()
         _ = machine.want(plan(6))

@@ -123,7 +123,7 @@ struct DirectedAdvertisingTests {
         #expect(rig.results(of: operation) == [.failure(.connectionFailed(.advertisingTimeout))])
     }
 
-    @Test("a controller that continues after 1.28 s is stopped")
+    @Test("a controller that continues after 1.28 s is stopped (A77)")
     func endless() {
         let rig = Self.rig()
         let operation = rig.submit(Self.request(.highDutyCycle))
@@ -182,7 +182,7 @@ struct DirectedAdvertisingTests {
         let operation = rig.submit(Self.request(.lowDutyCycle))
         #expect(
             rig.results(of: operation) == [
-                .failure(.controller(.invalidCommandParameters, LESetAdvertisingEnable.opcode))
+                .failure(.controller(.invalidCommandParameters, LESetAdvertisingParameters.opcode))
             ])
     }
 

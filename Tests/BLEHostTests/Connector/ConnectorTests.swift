@@ -65,7 +65,7 @@ struct ConnectorTests {
         #expect(rig.links.isEmpty)
     }
 
-    @Test("a controller that never reports the end of a cancelled attempt delays the next by 2 s only")
+    @Test("a controller that never reports the end of a cancelled attempt delays the next by 2 s only (A57)")
     func cancelWithoutCompletion() {
         let rig = started()
         let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(1)))))
@@ -76,7 +76,7 @@ struct ConnectorTests {
         #expect(rig.count(of: LECreateConnection.opcode) == 2)
     }
 
-    @Test("0x3E is tried again at once, a bounded number of times (SPEC 2.3)", arguments: [true, false])
+    @Test("0x3E is tried again at once, a bounded number of times (SPEC 2.3) (A58)", arguments: [true, false])
     func retries(asDisconnection: Bool) {
         let rig = started()
         let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer, establishmentRetries: 2))))
@@ -391,7 +391,7 @@ struct ConnectorTests {
     }
 
     @Test(
-        "on a controller that does one thing at a time, a scan gets the receiver when the end of an abandoned attempt is never reported"
+        "on a controller that does one thing at a time, a scan gets the receiver when the end of an abandoned attempt is never reported (A106)"
     )
     func scanAfterLostCompletion() {
         let rig = HostRig()

@@ -21,7 +21,7 @@ struct AudienceTests {
         (.ready(ControllerInformation()), .everyone),
         (.recovering(.reset), .everyone),
         (.failed(.controllerUnresponsive), .owner),
-        (.reopenTransport, .owner),
+        (.reopenTransport(resetsDevice: false), .owner),
         (.stopped, .owner),
         (
             .discovered(

@@ -12,9 +12,12 @@ struct ControllerStartTests {
         _ session: inout ControllerSession, into commands: inout CommandQueue, isAddressBeingMade: Bool = false
     ) -> [StartupStep] {
         var steps: [StartupStep] = []
+        var knowledge = ControllerKnowledge()
         var outbox = Outbox()
         for _ in 0..<50 {
-            switch session.proceed(isAddressBeingMade: isAddressBeingMade, at: now, into: &commands) {
+            switch session.proceed(
+                isAddressBeingMade: isAddressBeingMade, knowledge: &knowledge, at: now, into: &commands)
+            {
             case .ready: return steps
             case .addressChosen: steps.append(.chooseAddress)
             case .waiting:
@@ -24,7 +27,7 @@ struct ControllerStartTests {
                 _ = commands.answered(command.opcode, credits: 1)
                 if step == .readAddress {
                     let answer: [UInt8] = [0, 1, 2, 3, 4, 5, 6]
-                    _ = try? session.answered(step, answer.span.bytes, into: &commands)
+                    _ = try? session.answered(step, answer.span.bytes)
                 }
             }
         }
@@ -70,24 +73,26 @@ struct ControllerStartTests {
     @Test("a refused required step asks for recovery; an optional one does not")
     func refusals() throws {
         var session = ControllerSession(configuration: SharedConfiguration(HostConfiguration()))
-        var commands = CommandQueue()
         session.start()
-        let refusal: [UInt8] = [HCIStatus.unknownCommand.rawValue]
-        #expect(try !session.answered(.readLEFeatures, refusal.span.bytes, into: &commands))
-        #expect(try session.answered(.readSupportedStates, refusal.span.bytes, into: &commands))
-        #expect(commands.isIdle)
-        // The mask of the first controllers is tried instead.
-        #expect(try session.answered(.setLEEventMask, refusal.span.bytes, into: &commands))
-        #expect(!commands.isIdle)
+        let refusal: [UInt8] = [HCIStatus.unspecifiedError.rawValue]
+        #expect(try session.answered(.readLEFeatures, refusal.span.bytes) == .recover)
+        #expect(try session.answered(.readSupportedStates, refusal.span.bytes) == .goOn)
+        // Masks with fewer events are tried, and in the end the one after a reset stays.
+        #expect(try session.answered(.setLEEventMask, refusal.span.bytes) == .goOn)
+        #expect(try session.answered(.setLEEventMask, refusal.span.bytes) == .learn(.knowsOldEventMaskOnly))
+        #expect(try session.answered(.setLEEventMask, refusal.span.bytes) == .goOn)
+        let unknown: [UInt8] = [HCIStatus.unknownCommand.rawValue]
+        #expect(try session.answered(.readLEFeatures, unknown.span.bytes) == .giveUp(.noLowEnergy))
     }
 
     @Test("a controller that is not in use does not fall")
     func fall() {
         var session = ControllerSession(configuration: SharedConfiguration(HostConfiguration()))
-        #expect(session.fall(at: now) == nil)
+        let fault = ControllerFault.hardwareError(1)
+        #expect(session.fall(from: fault, lastReport: now, at: now) == nil)
         session.start()
-        #expect(session.fall(at: now) == .reset)
-        session.phase = .failed
-        #expect(session.fall(at: now) == nil)
+        #expect(session.fall(from: fault, lastReport: now, at: now) == .reset)
+        session.phase = .failed(.controllerUnresponsive)
+        #expect(session.fall(from: fault, lastReport: now, at: now) == nil)
     }
 }

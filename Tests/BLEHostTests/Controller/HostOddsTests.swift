@@ -45,7 +45,8 @@ struct HostOddsTests {
         #expect(rig.links.count == 1 && rig.disconnections.isEmpty)
         #expect(rig.results(of: operation).count == 1)
         #expect(rig.counters.unexpectedEvents == 1)
-        // Once it is in use, another report with its handle means that it has ended.
+        // A while later, another report with its handle means that it has ended.
+        rig.advance(by: .seconds(1))
         rig.receive(rig.connectionComplete())
         #expect(rig.disconnections.count == 1)
     }

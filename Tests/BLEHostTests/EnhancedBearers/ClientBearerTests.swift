@@ -182,11 +182,11 @@ struct ClientBearerTests {
         bench.start(.subscribe(first, configuration: AttributeHandle(rawValue: 0x11), mode: .indications))
         bench.receive("13", on: 1)
         _ = bench.takeSent(on: 1)
-        bench.client.withholdConfirmations(for: [.local])
+        bench.client.withholdConfirmations(for: [.local], at: bench.now)
         bench.receive("1d 10 00 01", on: 1)
         bench.receive("1d 10 00 02", on: 2)
         #expect(bench.takeSent(on: 1).isEmpty && bench.takeSent(on: 2).isEmpty)
-        bench.client.withholdConfirmations(for: [])
+        bench.client.withholdConfirmations(for: [], at: bench.now)
         bench.drain()
         #expect(bench.takeSent(on: 1) == ["1e"] && bench.takeSent(on: 2) == ["1e"])
     }

@@ -244,7 +244,7 @@ struct GATTClientVectorTests {
             if let error = vector.expectedError, error == 0x07 || error == 0x0B { return }
             #expect(hex(value) == vector.expectedValue)
         case .values(let values): #expect(hex(Array(values.joined())) == vector.expectedValue)
-        case .written, .subscribed, .unsubscribed, .mtu: #expect((vector.expectedError ?? 0) == 0)
+        case .written, .subscribed, .unsubscribed, .confirmed, .mtu: #expect((vector.expectedError ?? 0) == 0)
         }
     }
 

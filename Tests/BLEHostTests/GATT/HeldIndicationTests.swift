@@ -20,7 +20,7 @@ struct HeldIndicationTests {
     }
 
     private func hold(_ clients: [ClientID], _ bench: inout ClientBench) {
-        bench.client.withholdConfirmations(for: clients)
+        bench.client.withholdConfirmations(for: clients, at: bench.now)
         bench.drain()
     }
 

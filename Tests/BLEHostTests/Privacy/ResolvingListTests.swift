@@ -265,7 +265,8 @@ struct ResolvingListTests {
         #expect(rig.commands.map(\.opcode) == [LECreateConnection.opcode])
     }
 
-    @Test("a controller that takes the list and resolves nothing is never relied on: pending connections are made")
+    @Test(
+        "a controller that takes the list and resolves nothing is never relied on: pending connections are made (A69)")
     func liar() throws {
         let rig = Self.rig(Array(Self.bonds[..<2]))
         let operation = rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))

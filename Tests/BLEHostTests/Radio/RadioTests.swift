@@ -21,7 +21,7 @@ private struct Bench {
         information.features = features
         information.hciVersion = version.rawValue
         information.filterAcceptListSize = 4
-        radio.begin(with: information)
+        radio.begin(with: information, traits: [])
         effects.now = Instant(microseconds: 1_000_000)
     }
 
@@ -61,9 +61,9 @@ private struct Bench {
         effects.packets.removeAll()
         guard let command = effects.commands.inFlight else { return nil }
         switch effects.commands.answered(command.opcode, credits: 1) {
-        case .scan: radio.scanAnswered(status, into: &effects)
-        case .initiate: radio.initiateAnswered(status, into: &effects)
-        case .advertise: radio.advertiseAnswered(status, into: &effects)
+        case .scan: radio.scanAnswered(status, command.opcode, hasLinks: false, into: &effects)
+        case .initiate: radio.initiateAnswered(status, command.opcode, hasLinks: false, into: &effects)
+        case .advertise: radio.advertiseAnswered(status, command.opcode, into: &effects)
         case .ownAddress: radio.addressAnswered(status, at: now)
         default: Issue.record("\(command.opcode) was not sent by the radio")
         }
@@ -137,7 +137,7 @@ struct RadioTests {
         #expect(bench.answer(.unsupportedFeatureOrParameterValue) == LESetExtendedScanParameters.opcode)
         #expect(
             bench.ends()[scan]
-                == .controller(.unsupportedFeatureOrParameterValue, LESetExtendedScanEnable.opcode))
+                == .controller(.unsupportedFeatureOrParameterValue, LESetExtendedScanParameters.opcode))
     }
 
     @Test("cancelling ends each kind of request once, and the radio ignores an unknown operation")
@@ -165,7 +165,7 @@ struct RadioTests {
         let data: [UInt8] = [2, 1, 6]
         let deadline = bench.radio.scanDeadline
         bench.now = bench.now.advanced(by: .seconds(1))
-        bench.radio.sighted(&report, into: &bench.effects)
+        bench.radio.sighted(&report, data: data.span.bytes, into: &bench.effects)
         bench.radio.received(report, data: data.span.bytes, resolving: [], into: &bench.effects)
         #expect(!bench.radio.isUnsettled)
         #expect(bench.radio.scanDeadline == deadline?.advanced(by: .seconds(1)))
@@ -203,14 +203,14 @@ struct RadioTests {
         _ = bench.run()
         bench.radio.controllerLost(into: &bench.effects)
         #expect(bench.radio.isIdle)
-        bench.radio.begin(with: ControllerInformation())
+        bench.radio.begin(with: ControllerInformation(), traits: [])
         #expect(!bench.run().isEmpty)
         #expect(bench.radio.scanMachine.isScanning)
         #expect(bench.radio.advertisingMachine.isAdvertising)
     }
 
     @Test(
-        "a controller before 5.0 gets no interval below 100 ms for what is not connectable (Core 4.2, Vol 2, Part E, 7.8.5)",
+        "a controller before 5.0 gets no interval below 100 ms for what is not connectable (Core 4.2, Vol 2, Part E, 7.8.5) (A75)",
         arguments: [
             (HCIVersion.core42, false, UInt16(0xA0)), (.core42, true, 0x20), (.core50, false, 0x20),
         ])

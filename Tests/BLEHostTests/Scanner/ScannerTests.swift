@@ -170,9 +170,11 @@ struct ScannerTests {
         rig.start()
         rig.answers[LESetScanParameters.opcode] = .complete([HCIStatus.commandDisallowed.rawValue])
         let scan = rig.submit(.radio(.scan(ScanRequest())))
-        #expect(rig.results(of: scan).count == 1)
         #expect(rig.counters.desynchronisations == 3)
         #expect(rig.count(of: LESetScanParameters.opcode) == 3)
+        rig.advance(by: .seconds(60))
+        #expect(rig.results(of: scan) == [.failure(.controller(.commandDisallowed, LESetScanParameters.opcode))])
+        #expect(rig.count(of: LESetScanParameters.opcode) == 15)
         rig.answers[LESetScanParameters.opcode] = nil
         rig.submit(.radio(.scan(ScanRequest())))
         rig.receive(HostRig.report(type: .nonConnectableUndirected))
@@ -181,7 +183,12 @@ struct ScannerTests {
 
     @Test("a silent scan is restarted, less and less often (pain 5)")
     func watchdog() {
-        let rig = scanning()
+        var configuration = HostConfiguration()
+        configuration.adaptsToController = false
+        let rig = HostRig(configuration: configuration)
+        rig.start()
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
+        rig.forget()
         rig.advance(by: .seconds(11))
         #expect(rig.counters.scanRestarts == 1)
         #expect(rig.count(of: LESetScanEnable.opcode) == 2)

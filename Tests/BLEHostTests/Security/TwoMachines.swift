@@ -48,6 +48,8 @@ final class TwoMachines {
     /// The connection interval of the link, and what it is when the report comes.
     var interval = Microseconds(rawValue: 7500)
     var intervalAtReport: Microseconds?
+    /// Whether the controllers are known to report late.
+    var mayBeLate = false
     private var owesReport = false
     /// Whether crypto providers answer only when nothing else moves.
     var hasSlowCryptoProvider = false
@@ -148,7 +150,8 @@ final class TwoMachines {
         owesReport = false
         now = now.advanced(by: lateness)
         machines[hearsLate]?.encryptionChanged(
-            to: lateStatus.isSuccess, status: lateStatus, interval: intervalAtReport ?? interval, at: now)
+            to: lateStatus.isSuccess, status: lateStatus, interval: intervalAtReport ?? interval, mayBeLate: mayBeLate,
+            at: now)
         return true
     }
 

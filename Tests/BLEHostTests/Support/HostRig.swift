@@ -32,8 +32,17 @@ final class HostRig {
     var cryptoProvider: (any CryptoProvider)?
     /// Overrides for single commands.
     var answers: [HCIOpcode: Answer] = [:]
+    /// What the controller answers to a command; `nil`: as `answers` says.
+    var answer: ((Command) -> Answer?)?
+    /// The parameters of the last command of each kind that succeeded.
+    private(set) var accepted: [HCIOpcode: [UInt8]] = [:]
     /// Whether events are taken from the engine as they come.
     var collectsEvents = true
+    /// Whether the transport is opened again when the engine asks for it.
+    var reopensTransport = false
+    /// Whether the controller scans, and the parameters that were set last.
+    private(set) var isScanOn = false
+    private(set) var scanParameters: [UInt8] = []
     /// Whether sent ACL packets are confirmed by Number Of Completed Packets.
     var confirmsData = true
     var features: LEFeatures = [.encryption]
@@ -207,7 +216,13 @@ final class HostRig {
             }
             var packets: [[UInt8]] = []
             host.drainPackets { packets.append($0.copied()) }
-            while collectsEvents, let event = host.nextEvent() { events.append(event) }
+            while collectsEvents, let event = host.nextEvent() {
+                events.append(event)
+                guard reopensTransport, case .reopenTransport = event else { continue }
+                progress = true
+                host.transportClosed(at: now)
+                host.transportOpened(at: now)
+            }
             for packet in packets {
                 progress = true
                 take(packet)
@@ -225,16 +240,38 @@ final class HostRig {
             return host.receive(event.bytes.span.bytes, at: now)
         }
         let opcode = HCIOpcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
-        commands.append(Command(opcode: opcode, parameters: Array(packet[4...])))
+        let command = Command(opcode: opcode, parameters: Array(packet[4...]))
+        commands.append(command)
         var event = PacketWriter()
-        switch answers[opcode] ?? defaultAnswer(opcode) {
+        let answer = self.answer?(command) ?? answers[opcode] ?? knownAnswer(to: command) ?? defaultAnswer(opcode)
+        if case .complete(let parameters) = answer, parameters.first == 0 { carryOut(opcode, Array(packet[4...])) }
+        switch answer {
         case .silence: return
         case .complete(let parameters):
+            if parameters.first == 0 { accepted[opcode] = command.parameters }
             CommandComplete(opcode: opcode, returnParameters: parameters).encodePacket(into: &event)
         case .status(let status):
             CommandStatus(status: status, opcode: opcode).encodePacket(into: &event)
         }
         host.receive(event.bytes.span.bytes, at: now)
+    }
+
+    private func carryOut(_ opcode: HCIOpcode, _ parameters: [UInt8]) {
+        switch opcode {
+        case Reset.opcode: isScanOn = false
+        case LESetScanEnable.opcode, LESetExtendedScanEnable.opcode: isScanOn = parameters.first == 1
+        case LESetScanParameters.opcode, LESetExtendedScanParameters.opcode: scanParameters = parameters
+        default: break
+        }
+    }
+
+    private func knownAnswer(to command: Command) -> Answer? {
+        switch command.opcode {
+        case Reset.opcode:
+            accepted.removeAll()
+            return nil
+        default: return nil
+        }
     }
 
     private func defaultAnswer(_ opcode: HCIOpcode) -> Answer {

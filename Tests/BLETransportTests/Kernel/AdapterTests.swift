@@ -77,6 +77,8 @@ struct AdapterTests {
             (.unsupportedBaud("/dev/ttyS0", requested: 5, nearest: 50), ["/dev/ttyS0", "5 baud", "50"]),
             (.connectionTimedOut(.tcp(host: "a", port: 1)), ["tcp:a:1", "10 seconds"]),
             (.framingLost(packetType: 9), ["0x09", "baud rate"]),
+            (.noThreeWirePeer, ["H5", "baud rate"]),
+            (.noResetAnswer(byteCount: 12), ["12 octets", "Reset", "baud rate"]),
             (.system(call: "bind", code: EINVAL), ["bind failed: Invalid argument"]),
         ]
         for (error, parts) in expected {

@@ -3,47 +3,7 @@ import Testing
 
 @testable import BLETransport
 
-/// A pair of terminals inside the kernel: what the test holds, and the device that a transport opens.
-private final class PseudoTerminal {
-    let controller: Int32
-    let device: String
-    /// Keeps the device's settings alive and shows them.
-    let observer: Int32
-
-    init() {
-        controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        var locked: Int32 = 0
-        _ = unsafe ioctl(controller, 0x4004_5431, &locked)  // TIOCSPTLCK, a macro that Swift does not import
-        var number: Int32 = -1
-        _ = unsafe ioctl(controller, 0x8004_5430, &number)  // TIOCGPTN
-        device = "/dev/pts/\(number)"
-        observer = unsafe open(device, O_RDWR | O_NOCTTY | O_CLOEXEC)
-    }
-
-    deinit {
-        close(observer)
-        if !isHungUp { close(controller) }
-    }
-
-    private var isHungUp = false
-
-    func hangUp() {
-        isHungUp = true
-        close(controller)
-    }
-
-    /// The settings that matter: line discipline and echo, speed, flow control.
-    var settings: [UInt32] {
-        var settings = termios()
-        unsafe tcgetattr(observer, &settings)
-        return unsafe [
-            settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag, cfgetispeed(&settings),
-            cfgetospeed(&settings),
-        ]
-    }
-}
-
-@Suite("Serial port")
+@Suite("Serial port", .timeLimit(.minutes(10)))
 struct SerialPortTests {
     private func error(opening address: TransportAddress) -> TransportError? {
         do throws(TransportError) {
@@ -64,6 +24,10 @@ struct SerialPortTests {
                 try Transports.open(.serialPort(device: terminal.device, baud: 1_000_000, hasFlowControl: true)))
             #expect(terminal.settings != before)
             // Bytes that a terminal in its usual mode would echo, translate or take as signals.
+            try await user.send([Sample.reset])
+            #expect(readBytes(4, from: terminal.controller) == Sample.reset)
+            writeAll(Sample.commandComplete, to: terminal.controller)
+            #expect(await user.nextEvents(1) == [.packet(Sample.commandComplete)])
             let event: [UInt8] = [0x04, 0xFF, 0x06, 0x03, 0x0A, 0x0D, 0x11, 0x13, 0x1A]
             writeAll(event, to: terminal.controller)
             #expect(await user.nextEvents(1) == [.packet(event)])
@@ -74,6 +38,42 @@ struct SerialPortTests {
             #expect(await user.eventsUntilClosed() == [.closed(nil)])
         }
         #expect(terminal.settings == before)
+    }
+
+    @Test("a line that loses octets is in step again once the controller has answered Reset (A86)")
+    func findsItsWayBack() async throws {
+        let terminal = PseudoTerminal()
+        try await withLoop { loop in
+            let user = TransportUser(loop: loop)
+            try await user.start(
+                try Transports.open(.serialPort(device: terminal.device, baud: 115_200, hasFlowControl: true)))
+            for _ in 0..<3 {
+                try await user.send([Sample.reset])
+                #expect(readBytes(4, from: terminal.controller) == Sample.reset)
+                writeAll(Sample.commandComplete, to: terminal.controller)
+                #expect(await user.nextEvents(1) == [.packet(Sample.commandComplete)])
+                writeAll(Sample.acl, to: terminal.controller)
+                #expect(await user.nextEvents(1) == [.packet(Sample.acl)])
+                writeAll(Array(Sample.acl.dropFirst(2)), to: terminal.controller)
+                #expect(await user.nextEvents(1) == [.lost])
+                writeAll(Array("rst:0x1 (POWERON_RESET)\r\n".utf8), to: terminal.controller)
+            }
+            try await user.close()
+            #expect(await user.eventsUntilClosed() == [.closed(nil)])
+        }
+    }
+
+    @Test("a line on which nobody answers Reset ends with its reason, after 3 s (A86)")
+    func nobodyAnswers() async throws {
+        let terminal = PseudoTerminal()
+        try await withLoop { loop in
+            let user = TransportUser(loop: loop)
+            try await user.start(
+                try Transports.open(.serialPort(device: terminal.device, baud: 115_200, hasFlowControl: true)))
+            try await user.send([Sample.reset])
+            writeAll([0xE0, 0x3C, 0xF8], to: terminal.controller)
+            #expect(await user.eventsUntilClosed() == [.closed(.noResetAnswer(byteCount: 3))])
+        }
     }
 
     @Test("a non-standard speed is set exactly")

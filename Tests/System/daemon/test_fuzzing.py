@@ -2,6 +2,8 @@
 everything as if nothing else were there."""
 import contextlib, json, os, pathlib, random, signal, subprocess, tempfile, threading, time
 
+from google.protobuf.message import DecodeError
+
 from jelling import options
 from jelling.child import Child, Running
 from jelling.client import varint
@@ -149,6 +151,14 @@ def all_lists(fields):
     return found
 
 
+def takes_controller(octets):
+    """Whether an operator takes the controller from everybody, which ends the links of the app beside."""
+    try:
+        return messages.FromClient.FromString(octets).operator_request.WhichOneof('request') in ('power', 'reset_device')
+    except DecodeError:
+        return False
+
+
 class Generator:
     """Mutated messages of one kind of session."""
 
@@ -171,7 +181,9 @@ class Generator:
                 if field[0] == 2 and isinstance(field[2], list):
                     field[2][:] = [[1, 0, self.number]] + [one for one in field[2] if one[0] != 1]
         octets = written(fields)
-        return self.damaged(octets) if rng.random() < 0.03 else octets
+        if rng.random() < 0.03:
+            octets = self.damaged(octets)
+        return self.next() if self.kind == OPERATOR and takes_controller(octets) else octets
 
     def change(self, fields):
         rng = self.rng

@@ -28,7 +28,8 @@ CHANGES = {
     'topics': '{device: "a/{gateway}/{id}"}', 'queue': '{messages: 5000}', 'publish': '{retain: true}', 'filters': '{rssi: -90}',
     'presence': '{timeout: 30}', 'smoothing': '{time: 9}', 'devices': '[{address: "A4:C1:38:00:00:09"}]',
     'identities': '[{name: p, irk: ec0234a357c8ad05341010a60a397d9b}]', 'bonds': '/tmp', 'homeAssistant': '{prefix: other}',
-    'http': '{listen: "127.0.0.1:PORT"}', 'watchdog': '{silence: 77}', 'state': '/tmp',
+    'http': '{listen: "127.0.0.1:PORT"}', 'esphome': '{listen: "127.0.0.1:PORT"}',
+    'matter': '{url: "ws://127.0.0.1:PORT/ble"}', 'gatt': '{sessions: 3}', 'watchdog': '{silence: 77}', 'state': '/tmp',
 }
 
 
@@ -213,7 +214,7 @@ def test_replaced(bench):
 FOUND = [
     ('http: {listen: "127.0.0.1:PORT"}', ':3: http.listen: 127.0.0.1:PORT cannot be used: Address already in use'),
     ('http: {listen: "localhost:9464"}', ':3: http.listen: the host is no address'),
-    ('http: {listen: "192.0.2.1:9464", tokenFile: DIR/text}', ':3: http.listen: 192.0.2.1:9464 cannot be used: Cannot assign'),
+    ('http: {listen: "192.0.2.1:9464", tokenFile: DIR/text, certFile: DIR/pem, keyFile: DIR/key}', ':3: http.listen: 192.0.2.1:9464 cannot be used: Cannot assign'),
     ('http: {listen: "127.0.0.1:FREE", tokenFile: DIR/none}', ':3: http.tokenFile: DIR/none cannot be read: No such file'),
     ('http: {listen: "127.0.0.1:FREE", tokenFile: DIR/empty}', ':3: http.tokenFile: DIR/empty is empty'),
     ('MQTT {url: "mqtt://a@b", passwordFile: DIR/none}', ':2: mqtt.passwordFile: DIR/none cannot be read: No such file'),

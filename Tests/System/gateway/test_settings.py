@@ -2,6 +2,7 @@
 import datetime, json
 
 from jelling.child import free_port
+from jelling.esphome import KEY
 from jelling.gateway import PEER, SENSOR, wait_until
 
 # (what stands in the file, what is said of it)
@@ -47,6 +48,30 @@ WRONG = [
     ('mqtt: {url: "mqtt://a b"}\n', ':1: mqtt.url: the host has a character that no name or address has'),
     ('http: {listen: 127.0.0.1}\n', ':1: http.listen: the port is missing; expected ADDRESS:PORT'),
     ('devices: {address: A4:C1:38:00:00:01}\n', ':1: devices: these are keys and values; expected a list'),
+    ('matter:\n', ':1: matter: it is empty; write ‘url: "ws://127.0.0.1:5580/ble"’ below it'),
+    ('matter: {tokenFile: /none}\n', ':1: matter.url: is missing; write ws://127.0.0.1:5580/ble'),
+    ('matter: {url: "http://a:1"}\n', ':1: matter.url: it begins with neither ws:// nor wss://; expected ws://HOST:PORT or wss://HOST:PORT'),
+    ('matter: {url: "ws://a/ble"}\n', ':1: matter.url: the port is missing'),
+    ('matter: {url: "ws://me:secret@a:1"}\n', ':1: matter.url: a user and a password cannot stand in it; ‘tokenFile’ names a token'),
+    ('matter: {url: "ws://a:1/b c"}\n', ':1: matter.url: the path has a character that no path has'),
+    ('matter: {url: "ws://a:0"}\n', ':1: matter.url: the port is not a number from 1 to 65535'),
+    ('matter:\n  url: "ws://a:1"\n  caFile: /etc/passwd\n', ':3: matter.caFile: without wss:// in ‘url’ it has no use'),
+    ('matter:\n  url: "wss://a:1"\n  caFile: /etc/passwd\n', ':3: matter.caFile: the authorities /etc/passwd cannot be used'),
+    ('matter:\n  url: "ws://a:1"\n  tokenFile: /none\n', ':3: matter.tokenFile: /none cannot be read'),
+    ('matter:\n  url: "ws://a:1"\n  tokenFile: /dev/null\n', ':3: matter.tokenFile: /dev/null'),
+    ('esphome:\n', ':1: esphome: it is empty; write ‘listen: "127.0.0.1:6053"’ below it'),
+    ('esphome: {slots: 2}\n', ':1: esphome.listen: is missing; write 127.0.0.1:6053'),
+    ('esphome: {listen: []}\n', ':1: esphome.listen: the list is empty'),
+    ('esphome: {listen: [127.0.0.1]}\n', ':1: esphome.listen: the port is missing; expected ADDRESS:PORT, such as 127.0.0.1:6053'),
+    ('esphome: {listen: "kitchen:6053"}\n', ':1: esphome.listen: the host is no address'),
+    ('esphome: {listen: ["127.0.0.1:1", "127.0.0.1:1"]}\n', ':1: esphome.listen: 127.0.0.1:1 appears twice'),
+    ('esphome: {listen: "0.0.0.0:6053"}\n', ':1: esphome.listen: an address that others reach needs ‘keyFile’'),
+    ('esphome:\n  listen: "127.0.0.1:1"\n  keyFile: /none\n', ':3: esphome.keyFile: /none cannot be read'),
+    ('esphome:\n  listen: "127.0.0.1:1"\n  keyFile: /etc/passwd\n', ':3: esphome.keyFile: /etc/passwd has no key; write 32 octets in Base64'),
+    ('esphome: {listen: "127.0.0.1:1", slots: 33}\n', ':1: esphome.slots: 33 is too large; expected a number of links from 1 to 32'),
+    ('esphome: {listen: "127.0.0.1:1", name: "a b"}\n', ':1: esphome.name: it becomes a host name'),
+    ('esphome: {listen: "127.0.0.1:1", pairing: 2}\n', ':1: esphome.pairing: ‘2’ is neither; expected true or false'),
+    ('esphome: {listen: "127.0.0.1:1", advertise: bonjour}\n', ':1: esphome.advertise: expected avahi, off, or the path of a folder'),
     ('watchdog: {attempts: many}\n', ':1: watchdog.attempts: ‘many’ is not a number; expected a number of reopenings from 0'),
 ]
 
@@ -146,15 +171,16 @@ identities:
   - {name: phone, irk: ec0234a357c8ad05341010a60a397d9b, address: "C0:00:00:00:00:01"}
 homeAssistant: {expireAfter: 900}
 http: {listen: "127.0.0.1:9464"}
+esphome: {listen: ["127.0.0.1:6053"], keyFile: /etc/api.key, slots: 5, name: kitchen-2, pairing: no, advertise: off}
 watchdog: {silence: 60, attempts: 3}
 '''
 
 
 def test_right_files(bench):
     """a file with every key is right, as YAML and as JSON"""
-    for name, content in (('secret', 'x\n'), ('ca.pem', '-----BEGIN CERTIFICATE-----\n')):
+    for name, content in (('secret', 'x\n'), ('ca.pem', '-----BEGIN CERTIFICATE-----\n'), ('api.key', f'{KEY}\n')):
         bench.write(name, content)
-    text = EVERYTHING.replace('/etc/', bench.dir + '/').replace('/var/lib/', bench.dir + '/').replace('9464', str(free_port()))
+    text = EVERYTHING.replace('/etc/', bench.dir + '/').replace('/var/lib/', bench.dir + '/').replace('9464', str(free_port())).replace('6053', str(free_port()))
     bench.run('--config', bench.write('all.yaml', text), '--check')
     bench.run('--config', bench.write('all.json', json.dumps({'name': 'a', 'mqtt': {'url': 'mqtt://b'}, 'publish': {'interval': 2}})),
           '--check')

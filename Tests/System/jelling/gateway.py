@@ -10,6 +10,7 @@ from jelling.programs import GATEWAY, ROOT, remedy
 PATIENCE = 180
 
 RADIO = os.path.join(ROOT, 'Tools', 'Gateway', 'radio.py')
+MERGE = os.path.join(ROOT, 'Tools', 'Merge', 'jelling-merge')
 PYTHON = os.path.join(ROOT, '.cache', 'gateway', 'venv', 'bin', 'python')
 MOSQUITTO = shutil.which('mosquitto', path=os.environ.get('PATH', '') + ':/usr/sbin')
 
@@ -259,6 +260,14 @@ class Bench:
         gateway.port = port
         self.children.append(gateway)
         return gateway
+
+    def merge(self, *arguments, name=None, has_url=True):
+        """jelling-merge, a consumer of the documents of many gateways."""
+        self.number += 1
+        url = ['--mqtt', self.url] if has_url else []
+        child = Child('jelling-merge', [PYTHON, MERGE, *url, '--name', name or f'merge{self.number}', *arguments], self.path(f'merge{self.number}.err'))
+        self.children.append(child)
+        return child
 
     def settings(self, *adapters, mqtt='', more='', url=None, name='gateway.yaml'):
         """A file for the gateway `g` with these radios."""

@@ -20,8 +20,12 @@ KINDS = {
     'simulator': ([], []),
     'simulator-legacy': (['--legacy', '--acl-len', '27', '--acl-num', '4'], []),
 }
+# Simulated ones of which the first, the tool's, is of a real family and has its faults.
+PRESETS = {f'simulator-{name}': (['--preset', name, '--preset', 'none'], []) for name in (
+    'csr-clone', 'realtek-8761', 'ats2851', 'intel-ax2xx', 'broadcom-pi', 'zephyr-usb', 'esp32', 'mediatek-7922', 'cc2564', 'virtual-machine')}
+KINDS |= PRESETS
 # Only for the cases that name them.
-SPECIAL_KINDS = ('bumble-answers', 'bumble-answers-legacy')
+SPECIAL_KINDS = ('bumble-answers', 'bumble-answers-legacy', *PRESETS)
 PEER_ADDRESS = 'F2:F1:F0:00:00:02'
 REMOTE_USER_TERMINATED = 0x13
 
@@ -65,7 +69,7 @@ class Lab:
             ready = self.controllers.wait_for(lambda l: 'endpoints' in l, 'READY')[0]
             *self.endpoints, self.tcp_endpoint = ready['endpoints']
             self.endpoint, self.peer_endpoint = self.endpoints[:2]
-            self.address = ready['addresses'][0].removesuffix('/P')
+            self.address = (ready['addresses'][0] or '').removesuffix('/P')
         if peer:
             self.start_peer()
         return self

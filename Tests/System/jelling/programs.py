@@ -1,7 +1,7 @@
 """Where the programs are that the tests run: one place for these and for Tools.
 
 `JELLING_PROGRAMS` names their folder. Without it, that is .build/debug, where `swift build` puts them; Tools/test runs its rings on
-.build/released, which Tools/release --all fills with what people get. `BLETOOL`, `BLED`, `GATEWAY` and `SIMULATED_CONTROLLERS` name
+.build/released, which Tools/release --all fills with what people get. `BLETOOL`, `BLED`, `GATEWAY`, `BLED_BLUEZ` and `SIMULATED_CONTROLLERS` name
 single programs, `EXAMPLES` the folder of the samples for Core Bluetooth."""
 import os
 
@@ -10,7 +10,8 @@ RELEASED = os.path.join(ROOT, '.build', 'released')
 LIBRARY = os.path.dirname(os.path.abspath(__file__))
 DEBUG = os.path.join(ROOT, '.build', 'debug')
 FOLDER = os.path.abspath(os.environ.get('JELLING_PROGRAMS') or DEBUG)
-SINGLE = {'bletool': 'BLETOOL', 'bled': 'BLED', 'jelling-gateway': 'GATEWAY', 'simulated-controllers': 'SIMULATED_CONTROLLERS'}
+SINGLE = {'bletool': 'BLETOOL', 'bled': 'BLED', 'jelling-gateway': 'GATEWAY', 'simulated-controllers': 'SIMULATED_CONTROLLERS',
+          'bled-bluez': 'BLED_BLUEZ'}
 
 
 def path(name):
@@ -23,11 +24,12 @@ def remedy(name):
         return 'Tools/release --all'
     if FOLDER != DEBUG:
         return f'Tools/release --all, which fills .build/released (JELLING_PROGRAMS names {FOLDER})'
-    return ('JELLING_GATEWAY=1 ' if name == 'jelling-gateway' else '') + f'swift build --product {name}'
+    variable = {'jelling-gateway': 'JELLING_GATEWAY=1 ', 'bled-bluez': 'JELLING_BLUEZ=1 '}.get(name, '')
+    return f'{variable}swift build --product {name}'
 
 
 EXAMPLES = os.environ.get('EXAMPLES') or FOLDER
-BLETOOL, BLED, GATEWAY, CONTROLLERS = (path(name) for name in SINGLE)
+BLETOOL, BLED, GATEWAY, CONTROLLERS, BLUEZ = (path(name) for name in SINGLE)
 PEER_SCRIPTS = os.path.join(ROOT, 'Tools', 'peers')
 # Where Tools/install has put them.
 PEERS = os.environ.get('PEERS_DIR') or os.path.join(ROOT, '.cache', 'peers')

@@ -36,7 +36,7 @@ class Relay:
 
     def __init__(self, folder, upstream, watch=None, uart=False):
         self.upstream = upstream.split(':', 1)[1]
-        self.watch = watch or (lambda direction, packet: True)   # False loses the packet
+        self.watch = watch or (lambda direction, packet: True)   # False loses the packet, octets take its place
         self.log, self.lock, self.open, self.closed = [], threading.Lock(), [], False
         self.error = None
         if uart:
@@ -80,8 +80,8 @@ class Relay:
                 for packet in packets:
                     with self.lock:
                         self.log.append((direction, packet, time.monotonic()))
-                    if self.watch(direction, packet):
-                        sink.sendall(packet)
+                    if verdict := self.watch(direction, packet):
+                        sink.sendall(verdict if isinstance(verdict, bytes) else packet)
         except OSError:
             pass
         except ValueError as e:

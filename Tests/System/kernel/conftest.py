@@ -1,5 +1,5 @@
 """These tests run in virtual machines: inside, this starts what they need; outside, each waits for what the guest says of it."""
-import json, os, pathlib, subprocess
+import json, os, pathlib, re, subprocess
 
 import pytest
 
@@ -29,10 +29,6 @@ def pytest_collection_modifyitems(config, items):
     if MODE and os.path.exists('/host/tests'):
         wanted = pathlib.Path('/host/tests').read_text().splitlines()
         items[:] = sorted((item for item in items if name_of(item) in wanted), key=lambda item: wanted.index(name_of(item)))
-    for item in items:
-        if mode_of(item):
-            # One worker has all tests of a guest.
-            item.add_marker(pytest.mark.xdist_group(mode_of(item)))
 
 
 def pytest_runtest_makereport(item, call):
@@ -40,7 +36,9 @@ def pytest_runtest_makereport(item, call):
         is_skip = call.excinfo and call.excinfo.errisinstance(pytest.skip.Exception)
         outcome = 'passed' if not call.excinfo else 'skipped' if is_skip else 'failed'
         with open('/host/results', 'a') as file:
-            file.write(json.dumps({'test': name_of(item), 'outcome': outcome, 'message': str(call.excinfo and call.excinfo.value or '')}) + '\n')
+            said = ''.join(text for when, kind, text in item._report_sections if (when, kind) == ('call', 'stdout'))
+            file.write(json.dumps({'test': name_of(item), 'outcome': outcome, 'message': str(call.excinfo and call.excinfo.value or ''),
+                                   'said': said}) + '\n')
 
 
 @pytest.fixture(scope='session', autouse=True)
@@ -92,6 +90,21 @@ def sets():
 
 # Outside
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """One worker has all tests of a guest. The groups of xdist 3.8 are parts of the names of tests, which pytest 9.2 no longer changes."""
+    if config.option.dist != 'loadgroup':
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Guests(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            found = re.search(r'\[(\w+)[-\]]', nodeid)
+            return found[1] if found and found[1] in guest.BOOTS else nodeid
+
+    return Guests(config, log)
+
+
 def pytest_generate_tests(metafunc):
     if not MODE and 'guests' in metafunc.fixturenames:
         test = f'{metafunc.definition.path.stem}::{metafunc.definition.originalname}'
@@ -106,7 +119,7 @@ def guest_of(mode, item):
     """The one that runs all tests which have been chosen for this kind of guest; a test that failed has one of its own, unless it goes
     on from the state of others."""
     is_again, key, chosen = getattr(item, 'execution_count', 1) > 1, mode, [one for one in item.session.items if mode_of(one) == mode]
-    if is_again and mode in guest.BTVIRT:
+    if is_again and mode in guest.INDEPENDENT:
         key, chosen = item.nodeid, [item]
     if is_again or key not in GUESTS:
         placed = sorted([(guest.place(mode, name_of(one)), name_of(one)) for one in chosen], key=lambda pair: pair[0])
@@ -120,7 +133,8 @@ def guest_of(mode, item):
 def pytest_pyfunc_call(pyfuncitem):
     if MODE or not mode_of(pyfuncitem):
         return None
-    outcome, message = guest_of(mode_of(pyfuncitem), pyfuncitem).end_of(name_of(pyfuncitem))
+    outcome, message, said = guest_of(mode_of(pyfuncitem), pyfuncitem).end_of(name_of(pyfuncitem))
+    print(said, end='')
     if outcome == 'skipped':
         pytest.skip(message)
     if outcome == 'failed':

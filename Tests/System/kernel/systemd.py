@@ -19,7 +19,7 @@ TESTS = f'''[Unit]
 DefaultDependencies=no
 [Service]
 Type=oneshot
-WorkingDirectory=/host
+WorkingDirectory=/host/Tests/System
 Environment=PYTHONPATH={os.environ.get('PYTHONPATH')} JELLING_GUEST=systemd PATH=/usr/sbin:/usr/bin:/sbin:/bin
 ExecStart={shlex.join(sys.argv[1:])}
 StandardOutput=file:{OUTPUT}

@@ -20,7 +20,7 @@ enum GATTProcedure {
 
     /// Why a configuration is written.
     enum Configuration: Equatable {
-        case subscribed(SubscriptionMode)
+        case subscribed(SubscriptionMode, confirms: Bool)
         case unsubscribed
         /// A client has gone, or cancelled its operation while it was in progress.
         case reconfigured

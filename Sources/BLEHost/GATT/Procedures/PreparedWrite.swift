@@ -19,20 +19,23 @@ struct PreparedWrite {
     private let writes: [AttributeWrite]
     /// Whether the server's echo must match what was sent (Core 5.4, Vol 3, Part G, 4.9.5).
     private let comparesEcho: Bool
+    /// Where the values begin in the attributes.
+    private let base: Int
     private var stage = Stage.preparing
     /// The index of the part in progress.
     private var index = 0
     private var offset = 0
     private var length = 0
 
-    init(_ writes: [AttributeWrite], comparesEcho: Bool) {
+    init(_ writes: [AttributeWrite], comparesEcho: Bool, at base: UInt16 = 0) {
         self.writes = writes
         self.comparesEcho = comparesEcho
+        self.base = Int(base)
     }
 
     mutating func begin(mtu: UInt16) -> GATTStep {
         guard !writes.isEmpty else { return .failed(.invalidParameters) }
-        guard writes.allSatisfy({ $0.value.count <= maximumAttributeLength }) else {
+        guard writes.allSatisfy({ $0.value.count <= maximumAttributeLength && base + $0.value.count <= 0xFFFF }) else {
             return .failed(.valueTooLong(limit: maximumAttributeLength))
         }
         return prepare(mtu: mtu)
@@ -43,7 +46,7 @@ struct PreparedWrite {
         length = min(write.value.count - offset, Int(mtu) - 5)
         let part = write.value.span.bytes.extracting(offset..<(offset + length))
         let request = ATTPrepareWriteRequest(
-            handle: write.handle, offset: UInt16(truncatingIfNeeded: offset), value: part)
+            handle: write.handle, offset: UInt16(truncatingIfNeeded: base + offset), value: part)
         return .send(request.encoded())
     }
 
@@ -69,7 +72,9 @@ struct PreparedWrite {
     }
 
     private func isEcho(_ response: ATTPrepareWriteResponse, of write: AttributeWrite) -> Bool {
-        guard response.handle == write.handle, Int(response.offset) == offset, response.value.byteCount == length else {
+        guard response.handle == write.handle, Int(response.offset) == base + offset,
+            response.value.byteCount == length
+        else {
             return false
         }
         for position in 0..<length where response.value.byte(at: position) != write.value[offset + position] {

@@ -44,12 +44,15 @@ struct AdvertisingMachine {
 
     /// The pause after a controller had no room for another link, or for advertising beside its other activities.
     static let refusalPause: Microseconds = .seconds(1)
+    /// How many pauses a refusal is worth that no link explains.
+    private static let maximumPauses = 15
     private static let attempts = 3
 
     private let setsRandomAddress: Bool
     private var state = State.idle
     private(set) var wanted: Plan?
     private var failures = 0
+    private var pausesTaken = 0
     private var pausedUntil: Instant?
     /// A connection or the controller ended the advertising that is being switched on or changed.
     private var hasEnded = false
@@ -66,6 +69,12 @@ struct AdvertisingMachine {
         }
     }
 
+    /// Whether advertising is on, and nothing changes.
+    var isSteady: Bool { if case .advertising = state { true } else { false } }
+
+    /// Whether it waits after a refusal.
+    var isWaiting: Bool { isIdle && nextDeadline != nil }
+
     /// The plan that the controller follows, or has a command to follow.
     var planInForce: Plan? {
         switch state {
@@ -81,7 +90,7 @@ struct AdvertisingMachine {
     /// The clients' wish; `nil` when no client advertises.
     mutating func want(_ plan: Plan?) -> Action {
         if plan != wanted {
-            failures = 0
+            (failures, pausesTaken) = (0, 0)
             pausedUntil = nil
         }
         wanted = plan
@@ -89,15 +98,16 @@ struct AdvertisingMachine {
     }
 
     /// The controller has answered the last action.
-    mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
+    /// - Parameter hasLinks: whether there is a link, which may be the reason of a refusal.
+    mutating func completed(_ status: HCIStatus, hasLinks: Bool = true, at now: Instant) -> Action {
         switch state {
         case .preparing(let plan, let step):
             // There may have been no set to remove.
-            guard status.isSuccess || step == .removal else { return refused(status, at: now) }
+            guard status.isSuccess || step == .removal else { return refused(status, hasLinks: hasLinks, at: now) }
             return next(after: step, of: plan)
         case .enabling(let plan):
-            guard status.isSuccess else { return refused(status, at: now) }
-            failures = 0
+            guard status.isSuccess else { return refused(status, hasLinks: hasLinks, at: now) }
+            (failures, pausesTaken) = (0, 0)
             state = hasEnded ? .idle : .advertising(plan)
             hasEnded = false
             return converge()
@@ -128,6 +138,13 @@ struct AdvertisingMachine {
         }
         // The owner decides whether advertising continues before anything new starts.
         return .none
+    }
+
+    /// Switches advertising off and on again, with everything that belongs to it.
+    mutating func restart() -> Action {
+        guard isSteady else { return .none }
+        state = .disabling
+        return .setEnabled(false)
     }
 
     /// Starts the wanted advertising if nothing is in progress; called when a link has ended.
@@ -187,10 +204,12 @@ struct AdvertisingMachine {
         return .setEnabled(true)
     }
 
-    private mutating func refused(_ status: HCIStatus, at now: Instant) -> Action {
+    private mutating func refused(_ status: HCIStatus, hasLinks: Bool, at now: Instant) -> Action {
         hasEnded = false
         failures += 1
+        if !hasLinks, failures >= Self.attempts { pausesTaken += 1 }
         switch status {
+        case _ where pausesTaken > Self.maximumPauses: return drop(status)
         case .commandDisallowed where failures < Self.attempts:
             state = .disabling
             return .setEnabled(false)
@@ -199,12 +218,15 @@ struct AdvertisingMachine {
             state = .idle
             pausedUntil = now.advanced(by: Self.refusalPause)
             return .none
-        default:
-            state = .idle
-            wanted = nil
-            failures = 0
-            return .fail(status)
+        default: return drop(status)
         }
+    }
+
+    private mutating func drop(_ status: HCIStatus) -> Action {
+        state = .idle
+        wanted = nil
+        (failures, pausesTaken) = (0, 0)
+        return .fail(status)
     }
 
     private mutating func converge() -> Action {

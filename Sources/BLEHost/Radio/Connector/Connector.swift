@@ -108,6 +108,12 @@ struct Connector {
         return pending.contains { $0.request.peer.withoutIdentityMark == peer }
     }
 
+    /// The device that was seen with this address, which may be a private one of it.
+    func peer(onAir address: DeviceAddress) -> DeviceAddress {
+        if let sighted, sighted.onAir == address { return sighted.peer }
+        return address
+    }
+
     /// Puts operations back that had been taken: their link was not established, and they try again.
     mutating func putBack(_ operations: [Pending]) { pending.insert(contentsOf: operations, at: 0) }
 

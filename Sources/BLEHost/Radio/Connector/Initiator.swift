@@ -152,6 +152,12 @@ struct Initiator {
         return .none
     }
 
+    /// Other commands are used from now on.
+    mutating func beginAgain() {
+        state = .idle
+        failures = 0
+    }
+
     /// The controller was reset and no longer initiates.
     mutating func controllerReset() {
         state = .idle

@@ -65,9 +65,16 @@ struct DeviceTable {
             self.lastHeard = lastHeard
         }
 
-        /// Whether a report belongs to extended advertising data that are still incomplete.
-        func isContinued(by report: Scanner.Report, at now: Instant) -> Bool {
-            chains.first?.isContinued(by: report, at: now) ?? false
+        /// Whether extended advertising data are still incomplete.
+        var isIncomplete: Bool { !chains.isEmpty }
+
+        /// Whether a report belongs to the data that are still incomplete. If it is a new beginning of the same, those
+        /// are dropped.
+        mutating func continues(with report: Scanner.Report, data: RawSpan, at now: Instant) -> Bool {
+            guard let chain = chains.first else { return false }
+            if chain.isContinued(by: report, data: data, at: now) { return true }
+            if chain.isBegunAgain(by: report, data: data, at: now) { chains = [] }
+            return false
         }
 
         /// Takes a part of extended advertising data.

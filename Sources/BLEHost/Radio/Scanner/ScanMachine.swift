@@ -23,6 +23,8 @@ struct ScanMachine {
         case scanning(ScanParameters)
         /// Another owner of the controller scans, and its reports come here, too.
         case listening(ScanParameters)
+        /// The controller refused to scan, and may do it later.
+        case paused(until: Instant)
         /// - Parameter least: what it begins with again while changes are limited.
         case disabling(least: ScanParameters?)
     }
@@ -37,17 +39,18 @@ struct ScanMachine {
         case fail(HCIStatus)
     }
 
-    /// How long no report may come before scanning is switched off and on again (pain 5); doubled each time, because
-    /// there may be no devices nearby.
-    static let firstSilence: Microseconds = .seconds(10)
-    static let longestSilence: Microseconds = .seconds(320)
     private static let attempts = 3
+    /// How many pauses a refusal that may pass is worth, each twice as long; then the wish is dropped.
+    private static let maximumPauses = 4
+    /// The pause after a refusal that a link may cause: the wish stays.
+    private static let linkPause: Microseconds = .seconds(5)
 
     private var state = State.idle
     private(set) var wanted: ScanParameters?
     private var failures = 0
-    private var silence = Self.firstSilence
-    /// When the silence began, unless a report came since.
+    private var pausesTaken = 0
+    private let pausesAfterRefusals: Bool
+    /// Since when the scan is on, or its silence was last noticed.
     private var silentSince = Instant.zero
     /// Whether a conflicting scan can only be ours; we do not switch off another owner's.
     private let isExclusive: Bool
@@ -64,7 +67,11 @@ struct ScanMachine {
     /// Whether the radio is needed for something else, so that nothing may wait.
     private var mustYield = false
 
-    init(isExclusive: Bool = true) { self.isExclusive = isExclusive }
+    /// - Parameter pausesAfterRefusals: whether a refusal that may pass is waited for.
+    init(isExclusive: Bool = true, pausesAfterRefusals: Bool = false) {
+        self.isExclusive = isExclusive
+        self.pausesAfterRefusals = pausesAfterRefusals
+    }
 
     /// Whether the controller receives advertising.
     var isScanning: Bool {
@@ -79,7 +86,7 @@ struct ScanMachine {
     /// The clients' wish; `nil` when no client scans.
     /// - Parameter mustYield: whether the radio is needed for something else.
     mutating func want(_ parameters: ScanParameters?, mustYield: Bool = false, at now: Instant) -> Action {
-        if parameters != wanted { failures = 0 }
+        if parameters != wanted { (failures, pausesTaken) = (0, 0) }
         if let held = postponedUntil, held <= now { postponedUntil = nil }
         wanted = parameters
         self.mustYield = mustYield
@@ -90,7 +97,8 @@ struct ScanMachine {
     mutating func endLimit() { limit = ChangeLimit() }
 
     /// The controller has answered the last action.
-    mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
+    /// - Parameter hasLinks: whether a link is open, which may be the reason of a refusal.
+    mutating func completed(_ status: HCIStatus, hasLinks: Bool = false, at now: Instant) -> Action {
         switch state {
         case .listing(let parameters, var remaining):
             guard status.isSuccess else {
@@ -111,12 +119,13 @@ struct ScanMachine {
             state = .listing(parameters, remaining: remaining)
             return .addToAcceptList(next)
         case .configuring(let parameters):
-            guard status.isSuccess else { return refused(status, parameters, at: now) }
+            guard status.isSuccess else { return refused(status, parameters, hasLinks: hasLinks, at: now) }
             state = .enabling(parameters)
             return .setEnabled(true)
         case .enabling(let parameters):
-            guard status.isSuccess else { return refused(status, parameters, at: now) }
+            guard status.isSuccess else { return refused(status, parameters, hasLinks: hasLinks, at: now) }
             failures = 0
+            pausesTaken = 0
             state = .scanning(parameters)
             silentSince = now
             return converge(at: now)
@@ -124,8 +133,25 @@ struct ScanMachine {
             // Even if the controller refused: it is off now, or was off before.
             becomeIdle()
             return converge(atLeast: least, at: now)
-        case .idle, .scanning, .listening:
+        case .idle, .scanning, .listening, .paused:
             return .none
+        }
+    }
+
+    /// Other commands are used from now on.
+    mutating func beginAgain(at now: Instant) -> Action {
+        becomeIdle()
+        failures = 0
+        return converge(at: now)
+    }
+
+    /// Whether the scan that is on or being started includes LE Coded.
+    var scansCodedPHY: Bool {
+        switch state {
+        case .listing(let parameters, _), .configuring(let parameters), .enabling(let parameters),
+            .scanning(let parameters), .listening(let parameters):
+            parameters.isOnCodedPHY
+        case .idle, .paused, .disabling: false
         }
     }
 
@@ -141,25 +167,43 @@ struct ScanMachine {
         becomeIdle()
         postponedUntil = nil
         refusedLength = .max
-        failures = 0
-        silence = Self.firstSilence
+        (failures, pausesTaken) = (0, 0)
     }
 
-    /// When the silence has lasted too long.
-    /// - Parameter report: when the last report came.
-    func nextDeadline(lastReport report: Instant) -> Instant? {
+    /// Since when reports are expected; `nil` while they are not.
+    var receivesSince: Instant? {
         switch state {
-        case .scanning, .listening: max(silentSince, report).advanced(by: silence(after: report))
-        case .idle, .listing, .configuring, .enabling, .disabling: nil
+        case .scanning, .listening: silentSince
+        case .idle, .listing, .configuring, .enabling, .paused, .disabling: nil
         }
     }
 
-    private func silence(after report: Instant) -> Microseconds { report >= silentSince ? Self.firstSilence : silence }
+    /// How the controller scans; `nil` while it does not.
+    var inForce: ScanParameters? {
+        switch state {
+        case .scanning(let parameters), .listening(let parameters): parameters
+        case .idle, .listing, .configuring, .enabling, .paused, .disabling: nil
+        }
+    }
 
-    /// Switches scanning off and on again if no report came for long.
-    mutating func advance(to now: Instant, lastReport report: Instant) -> Action {
-        guard let deadline = nextDeadline(lastReport: report), deadline <= now else { return .none }
-        silence = min(.microseconds(silence(after: report).rawValue &* 2), Self.longestSilence)
+    /// Until when a scan that the controller refused waits.
+    var pausedUntil: Instant? {
+        if case .paused(let until) = state { until } else { nil }
+    }
+
+    /// The pause after a refusal is over.
+    mutating func resume(at now: Instant) -> Action {
+        guard case .paused = state else { return .none }
+        becomeIdle()
+        return converge(at: now)
+    }
+
+    /// Reports are missing, and something else is done about it.
+    mutating func awaitReports(at now: Instant) { silentSince = now }
+
+    /// Switches scanning off and on again, because reports are missing.
+    mutating func restart(at now: Instant) -> Action {
+        guard receivesSince != nil else { return .none }
         silentSince = now
         if case .listening = state {
             // The other owner may have stopped: then we can scan ourselves.
@@ -170,7 +214,9 @@ struct ScanMachine {
         return .setEnabled(false)
     }
 
-    private mutating func refused(_ status: HCIStatus, _ parameters: ScanParameters, at now: Instant) -> Action {
+    private mutating func refused(
+        _ status: HCIStatus, _ parameters: ScanParameters, hasLinks: Bool, at now: Instant
+    ) -> Action {
         if !isExclusive, status == .commandDisallowed {
             state = .listening(parameters)
             silentSince = now
@@ -182,9 +228,26 @@ struct ScanMachine {
             return .setEnabled(false)
         }
         becomeIdle()
+        if pausesAfterRefusals, let pause = pause(after: status, hasLinks: hasLinks) {
+            failures = 0
+            state = .paused(until: now.advanced(by: pause))
+            return .none
+        }
         wanted = nil
-        failures = 0
+        (failures, pausesTaken) = (0, 0)
         return .fail(status)
+    }
+
+    /// How long to wait after a refusal; `nil` if no time helps.
+    private mutating func pause(after status: HCIStatus, hasLinks: Bool) -> Microseconds? {
+        switch status {
+        case .unknownCommand, .unsupportedFeatureOrParameterValue, .invalidCommandParameters: return nil
+        case .commandDisallowed where hasLinks: return Self.linkPause
+        default:
+            guard pausesTaken < Self.maximumPauses else { return nil }
+            pausesTaken += 1
+            return .seconds(1 << Int32(pausesTaken - 1))
+        }
     }
 
     private mutating func becomeIdle() {
@@ -228,7 +291,7 @@ struct ScanMachine {
             limit.spend(at: now)
             state = .disabling(least: target)
             return .setEnabled(false)
-        case .listening:
+        case .listening, .paused:
             if wish == nil { state = .idle }
             return .none
         case .listing, .configuring, .enabling, .disabling: return .none
@@ -273,7 +336,7 @@ struct ScanParameters: Equatable {
 
 extension ScanDuty {
     /// Whether more of the time is listened.
-    fileprivate func isMore(than other: ScanDuty) -> Bool {
+    func isMore(than other: ScanDuty) -> Bool {
         Int(window.rawValue) * Int(other.interval.rawValue) > Int(other.window.rawValue) * Int(interval.rawValue)
     }
 }

@@ -37,6 +37,12 @@ struct Scanner {
         var unresolvedTarget: DeviceAddress?
         /// The revision of `ControllerResolvingList` when the report came.
         var listRevision: UInt32 = 0
+
+        /// Whether it is a whole advertisement of a kind that has data: legacy directed ones have none, and many
+        /// devices have an empty scan response.
+        var canHaveData: Bool {
+            !isScanResponse && completeness == .complete && (isExtended || isScannable || !isConnectable)
+        }
     }
 
     /// How long the discovery of a scannable device waits for its first scan response, so that the two arrive as one.
@@ -58,14 +64,17 @@ struct Scanner {
     private var devices: DeviceTable
     private var held = Queue<(slot: DeviceTable.Slot, key: DeviceTable.Key, until: Instant)>()
     private(set) var forgottenDevices: UInt64 = 0
-    /// The beginning of an anonymous advertisement, which has no slot before it is whole.
-    private var anonymousChain = AdvertisingChain()
+    /// The beginnings of anonymous advertisements, which have no slot before they are whole.
+    private var anonymousChains = AnonymousChains()
 
     init(limits: HostLimits) {
         devices = DeviceTable(capacity: limits.scannedDevices, maximumAge: limits.scannedDeviceAge)
     }
 
     var isWanted: Bool { !wishes.isEmpty }
+
+    /// Whether a client wants devices on LE Coded, too.
+    var scansCodedPHY: Bool { wishes.contains { $0.request.scansCodedPHY } }
 
     /// Whether a client wants what is directed to private addresses that could not be resolved.
     var wantsUnresolvedTargets: Bool { wishes.contains { $0.request.includesUnresolvedTargets } }
@@ -154,7 +163,7 @@ struct Scanner {
     private mutating func forget() {
         devices.removeAll()
         held.removeAll()
-        anonymousChain.removeAll()
+        anonymousChains.removeAll()
     }
 
     // MARK: Reports
@@ -163,7 +172,7 @@ struct Scanner {
     mutating func receive(_ report: Report, data: RawSpan, at now: Instant, into events: inout EventQueue) {
         guard !wishes.isEmpty else { return }
         if report.address == nil,
-            report.completeness == .moreToCome || anonymousChain.isContinued(by: report, at: now)
+            report.completeness == .moreToCome || anonymousChains.continues(with: report, data: data, at: now)
         {
             return receiveAnonymous(report, data: data, at: now, into: &events)
         }
@@ -196,9 +205,7 @@ struct Scanner {
     private mutating func receiveAnonymous(
         _ report: Report, data: RawSpan, at now: Instant, into events: inout EventQueue
     ) {
-        guard anonymousChain.add(data, of: report, at: now) else { return }
-        let whole = anonymousChain.octets
-        anonymousChain.removeAll()
+        guard let whole = anonymousChains.join(data, of: report, at: now) else { return }
         receive(report, data: whole.span.bytes, at: now, into: &events)
     }
 
@@ -229,7 +236,9 @@ struct Scanner {
         var hash = hash
         // Nothing if the report has all of the data.
         var joined: [UInt8]?
-        if report.completeness == .moreToCome || devices[slot].isContinued(by: report, at: now) {
+        if report.completeness == .moreToCome
+            || devices[slot].isIncomplete && devices[slot].continues(with: report, data: data, at: now)
+        {
             guard let whole = devices[slot].join(data, of: report, at: now) else { return false }
             hash = whole.span.bytes.contentHash()
             joined = whole

@@ -170,11 +170,14 @@ extension LinkSecurityMachine {
     /// arrives now is encrypted, and only the event that reports it is late.
     ///
     /// A peripheral may still send unencrypted when the central begins. What it asks of our server waits, because the
-    /// answer waits anyway; values that it sends cannot be trusted later either.
+    /// answer waits anyway. Values cannot be trusted later either, unless the controller is known to report the change late:
+    /// then those that came less than a connection interval before the event were encrypted (`EarlyKey`).
     ///
     /// Mutating, because the machine of a link would be copied for the question otherwise.
     @inline(__always)
-    mutating func postpones(_ pdu: RawSpan) -> Bool { isChanging && (role == .peripheral || Self.isForServer(pdu)) }
+    mutating func postpones(_ pdu: RawSpan) -> Bool {
+        isChanging && (role == .peripheral || holdsValues && isGated || Self.isForServer(pdu))
+    }
 
     private static func isForServer(_ pdu: RawSpan) -> Bool {
         switch pdu.byte(at: 0).map({ ATTOpcode(rawValue: $0) })?.kind {
@@ -184,10 +187,36 @@ extension LinkSecurityMachine {
     }
 
     /// - Returns: `false` if the peer sends more than can wait.
-    mutating func postpone(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier) -> Bool {
+    /// - Parameter interval: the connection interval of the link.
+    mutating func postpone(
+        _ pdu: RawSpan, on channel: L2CAPChannelIdentifier, interval: Microseconds = EarlyKey.leastInterval,
+        at now: Instant = .zero
+    ) -> Bool {
         guard postponedPDUs.count < Self.postponedLimit else { return false }
-        postponedPDUs.append(HeldPDU(channel: channel, octets: pdu.copied()))
+        var held = HeldPDU(channel: channel, octets: pdu.copied())
+        if isDoubtful(pdu, on: channel) { held.doubt = EarlyKey(time: now, interval: interval) }
+        postponedPDUs.append(held)
         return true
+    }
+
+    /// Whether it is a value that only the bonded device may send, and that may have come unencrypted.
+    func isDoubtful(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier) -> Bool {
+        holdsValues && role == .central && isGated && channel == .attributeProtocol && !Self.isForServer(pdu)
+    }
+
+    /// The link is not encrypted: removes the values that waited for that.
+    mutating func removeDoubtful() -> [HeldPDU] {
+        let doubtful = postponedPDUs.filter { $0.isDoubtful }
+        if !doubtful.isEmpty { postponedPDUs.removeAll { $0.isDoubtful } }
+        return doubtful
+    }
+
+    /// The link is encrypted: decides which of the values that came before the report were.
+    mutating func judgePostponed(interval: Microseconds, at now: Instant) {
+        for index in postponedPDUs.indices {
+            guard let doubt = postponedPDUs[index].doubt else { continue }
+            postponedPDUs[index].isRefused = doubt.mayBeInTheClear(encryptedAt: now, interval: interval)
+        }
     }
 
     mutating func removePostponedFrames() -> [HeldFrame] {

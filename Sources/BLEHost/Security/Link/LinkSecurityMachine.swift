@@ -80,6 +80,12 @@ struct LinkSecurityMachine {
     struct HeldPDU {
         var channel: L2CAPChannelIdentifier
         var octets: [UInt8]
+        /// When it came, if only the bonded device may send it and it may have come unencrypted.
+        var doubt: EarlyKey?
+        /// Whether it may have come unencrypted.
+        var isRefused = false
+
+        var isDoubtful: Bool { if case .some = doubt { true } else { false } }
     }
 
     /// A channel that is being opened and that the peer may refuse because the link is not secure enough.
@@ -112,6 +118,9 @@ struct LinkSecurityMachine {
     var postponedFrames: [HeldFrame] = []
     /// ATT PDUs and requests for channels, in the order in which they arrived.
     var postponedPDUs: [HeldPDU] = []
+
+    /// Whether values of a peripheral wait for the end of a change of key, too, because the controller reports it late.
+    var holdsValues = false
 
     /// Pairing timed out: no other pairing is possible on this link (Core 5.4, Vol 3, Part H, 3.4).
     var isBlocked = false

@@ -86,6 +86,8 @@ struct PairingMachine {
     private var inbox = Queue<[UInt8]>()
     /// The first key that waits for the link to be encrypted.
     private var firstEarlyKey: EarlyKey?
+    /// Whether a key has come before the report, and surely was encrypted: the controller reports events late.
+    private(set) var hasProvenEarlyKey = false
     /// Whether the controllers are encrypting the link, so that the peer may know of it before this side does.
     private var isEncrypting = false
     private(set) var actions: [Action] = []
@@ -284,15 +286,23 @@ struct PairingMachine {
     mutating func encryptionBegan() { if awaitsEncryption { isEncrypting = true } }
 
     /// The link was encrypted, or the encryption failed.
-    /// - Parameter interval: the connection interval of the link.
+    /// - Parameters:
+    ///   - interval: the connection interval of the link.
+    ///   - mayBeLate: whether the controller is known to report this late, on a link that was not encrypted before.
     mutating func encryptionChanged(
-        to isOn: Bool, status: HCIStatus = .success, interval: Microseconds = EarlyKey.leastInterval, at now: Instant
+        to isOn: Bool, status: HCIStatus = .success, interval: Microseconds = EarlyKey.leastInterval,
+        mayBeLate: Bool = false, at now: Instant
     ) {
         advance(to: now)
         guard case .encryption(let agreement, let key) = state else { return }
         guard isOn, status.isSuccess else { return end(.failed(.encryptionFailed(status))) }
-        if let firstEarlyKey, firstEarlyKey.mayBeInTheClear(encryptedAt: now, interval: interval) {
-            return fail(.unspecifiedReason)
+        if let key = firstEarlyKey {
+            let isProven = !key.mayBeInTheClear(encryptedAt: now, interval: interval)
+            let needsProof = !mayBeLate || agreement.model.isAuthenticated
+            if !isProven, needsProof || key.isTooEarly(reportedAt: now, interval: interval) {
+                return fail(.unspecifiedReason)
+            }
+            hasProvenEarlyKey = isProven
         }
         silenceEnd = now.advanced(by: Self.timeout)
         beginDistribution(agreement, linkKey: key, now)

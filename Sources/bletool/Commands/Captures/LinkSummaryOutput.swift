@@ -1,6 +1,7 @@
 import BLE
 import BLEDecoder
 import BLEJSON
+import BLEScripts
 import BLEText
 
 /// Connections of a capture, as `summary` and `decode --summary` print them.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLEDecoder
+import BLEScripts
 
 /// Which packets are shown.
 struct PacketSelection: ParsableArguments {

@@ -2,6 +2,7 @@ import BLE
 import BLECapture
 import BLEDecoder
 import BLEJSON
+import BLEScripts
 import BLEText
 
 /// What `decode --summary` prints.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEScripts
 import Glibc
 
 struct GATTCommand: CommandGroupHelp {
@@ -57,7 +58,7 @@ extension GATTVerb {
                     await session.remember(peer, of: peripheral, through: adapter)
                 } catch {
                     await session.remember(peer, of: peripheral, through: adapter)
-                    let failure = session.explaining(error)
+                    let failure = session.explaining(await adapter.cause(of: error))
                     throw line.number.map { failure.at(line: $0) } ?? failure
                 }
             }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEScripts
 
 struct GATTDiscoverCommand: GATTVerb {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLEScripts
 
 struct GATTReadCommand: GATTVerb {
     static let configuration = CommandConfiguration(
@@ -25,7 +26,7 @@ struct GATTReadCommand: GATTVerb {
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
     @Argument(peerHelp) var peer: PeerArgument
-    @Argument(targetHelp) var target: [TargetArgument]
+    @Argument(targetHelp) var target: [AttributeTarget]
 
     func validate() throws {
         if together, target.count < 2 { throw ValidationError("--together is for two values or more.") }

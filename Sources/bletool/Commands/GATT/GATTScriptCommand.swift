@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLEScripts
 
 struct GATTScriptCommand: GATTVerb {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLEScripts
 
 struct GATTSubscribeCommand: GATTVerb {
     static let configuration = CommandConfiguration(
@@ -27,7 +28,7 @@ struct GATTSubscribeCommand: GATTVerb {
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
     @Argument(peerHelp) var peer: PeerArgument
-    @Argument(targetHelp) var target: [TargetArgument]
+    @Argument(targetHelp) var target: [AttributeTarget]
 
     func lines() -> [(number: Int?, step: GATTStep)] {
         target.map { (nil, .subscribe($0)) }

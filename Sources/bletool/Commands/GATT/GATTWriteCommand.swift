@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLEScripts
 
 struct GATTWriteCommand: GATTVerb {
     static let configuration = CommandConfiguration(
@@ -36,7 +37,7 @@ struct GATTWriteCommand: GATTVerb {
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
     @Argument(peerHelp) var peer: PeerArgument
-    @Argument(targetHelp) var target: TargetArgument
+    @Argument(targetHelp) var target: AttributeTarget
     @Argument(help: "The value in hexadecimal, or in the form of the option.") var value: String
 
     @Argument(help: ArgumentHelp("Further targets and values, with --reliable.", visibility: .hidden))
@@ -50,8 +51,8 @@ struct GATTWriteCommand: GATTVerb {
         guard more.count.isMultiple(of: 2) else { throw ValidationError("Each target needs a value.") }
         var assignments = [GATTStep.Assignment(target: target, value: try octets(of: value))]
         for index in stride(from: 0, to: more.count, by: 2) {
-            guard let target = TargetArgument(argument: more[index]) else {
-                throw ValidationError("‘\(more[index])’: \(TargetArgument.mistake(in: more[index])).")
+            guard let target = AttributeTarget(argument: more[index]) else {
+                throw ValidationError("‘\(more[index])’: \(AttributeTarget.mistake(in: more[index])).")
             }
             assignments.append(.init(target: target, value: try octets(of: more[index + 1])))
         }

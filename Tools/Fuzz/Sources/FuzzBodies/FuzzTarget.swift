@@ -21,6 +21,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case bearers
     /// The sessions of a daemon: tools, an app and an operator.
     case sessions
+    /// What a serial line carries: H4 that finds its way back, three-wire links that lose frames, and chips with their firmware.
+    case serial
+    /// What a USB device says of itself, and the pieces of its packets.
+    case usb
 
     /// - Returns: What is wrong; `nil` when nothing is.
     public func run(_ bytes: [UInt8]) -> String? {
@@ -35,6 +39,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .channels: FuzzedHost.run(bytes, .channels)
         case .bearers: FuzzedHost.run(bytes, .bearers)
         case .sessions: FuzzedSessions.run(bytes)
+        case .serial: SerialBody.run(bytes)
+        case .usb: USBBody.run(bytes)
         }
     }
 }

@@ -108,6 +108,7 @@ extension FuzzedHost {
             for handle in 0x40...0x43 as ClosedRange<UInt16> { controller.linkEnded(handle) }
         case 1...4: apply { $0.transportOpened(at: $1) }
         case 5: submit(.stop)
+        case 6: apply { $0.packetsLost(at: $1) }
         default: submit(.sendHCICommand(opcode: HCIOpcode(rawValue: input.word()), parameters: input.counted()))
         }
     }
