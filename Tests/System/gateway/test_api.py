@@ -173,6 +173,7 @@ def test_api_sites(bench):
     assert gateway.get('/live')[0] == 200
 
 
+@pytest.mark.slow
 def test_api_slow_readers(bench):
     """clients that open /events and /ws and never read are dropped, memory is bounded, and one who reads misses nothing"""
     gateway = serve(bench, bench.radio('--devices', '1000', '--rate', '2000'), broker=False)

@@ -1,6 +1,8 @@
 """Brokers that break, lie or answer slowly, and subscribers from PyPI."""
 import contextlib, random, socket, struct, threading, time
 
+import pytest
+
 from jelling.child import Child, free_port
 from jelling.measures import kilobytes
 from jelling.gateway import PYTHON, check_order, wait_until
@@ -49,6 +51,7 @@ class HostileBroker(Server):
             time.sleep(0.2)
 
 
+@pytest.mark.slow
 def test_hostile_broker(bench):
     """a broker that answers with garbage, half packets and huge ones: told, tried again, nothing else stops"""
     generator = random.Random(17)
