@@ -203,3 +203,25 @@ def test_adapter_replaced(bench, through_bled):
     assert go(address()) == '24:00:00:00:00:01'
     gateway.ends_well()
     second.close()
+
+
+def test_bonds_of_links(bench):
+    """another folder of bonds, where the gateway makes links: its own adapters are opened again with that, and go on"""
+    if lacking := esphome.lacking():
+        pytest.fail(lacking)
+    controller = Controller(bench.path('hci'))
+    Peer(controller, 'C0:00:00:00:00:01', name='Meter', services=['180F']).advertise()
+    gateway = esphome.start(bench, controller.endpoint, mqtt=False)
+
+    async def hears():
+        async with Client(gateway) as client:
+            await client.hears(0xC00000000001)
+    go(hears())
+    assert controller.hosts == 1
+    text = pathlib.Path(bench.path('kitchen.yaml')).read_text(encoding='utf-8')
+    bench.write('kitchen.yaml', text.replace('kitchen-bonds', 'others'))
+    gateway.wait_stderr('in force: ‘bonds’')
+    wait_until(lambda: controller.hosts == 2, 'the adapter is opened again')
+    go(hears())
+    gateway.ends_well()
+    controller.close()
