@@ -264,6 +264,11 @@ final class GatewayProgram: Sendable {
             for line in WrongSettings(problems: review.problems).lines { logger.error("\(line)") }
             return logger.error("the settings stay as they were")
         }
+        if needsSession(new, old) {
+            do throws(MQTTProblem) { try connect(new) } catch {
+                return logger.error("\(error); the settings stay as they were")
+            }
+        }
         let usesOtherBonds = Self.bondFolder(new) != bonds.folder
         bonds.use(Self.bondFolder(new))
         if usesOtherBonds, started.broker != nil { bonds.makeFolder() }
@@ -276,15 +281,6 @@ final class GatewayProgram: Sendable {
             let said = isRestored ? "nothing waits for a restart any more" : "none has changed"
             if isAsked || isRestored { logger.info("the settings were loaded again; \(said)") }
             return
-        }
-        let needsSession =
-            new.broker != old.broker || new.gateway.name != old.gateway.name
-            || new.gateway.topics.status != old.gateway.topics.status
-            || new.gateway.homeAssistant?.prefix != old.gateway.homeAssistant?.prefix
-        if needsSession {
-            do throws(MQTTProblem) { try connect(new) } catch {
-                return logger.error("\(error); the settings stay as they were")
-            }
         }
         settings.withLock { $0 = new }
         quality.value = new.broker?.qualityOfService ?? 1
@@ -299,6 +295,13 @@ final class GatewayProgram: Sendable {
         }
         let keys = SettingsRule.text(of: SettingsRule.changedKeys(old, new, needingRestart: false))
         logger.info("the settings were loaded again\(keys.map { "; in force: \($0)" } ?? "")")
+    }
+
+    /// Whether a change needs another session with the broker.
+    private func needsSession(_ new: GatewaySettings, _ old: GatewaySettings) -> Bool {
+        new.broker != old.broker || new.gateway.name != old.gateway.name
+            || new.gateway.topics.status != old.gateway.topics.status
+            || new.gateway.homeAssistant?.prefix != old.gateway.homeAssistant?.prefix
     }
 
     /// Names the settings that are not those of the start and need a restart.
