@@ -34,7 +34,7 @@ def pytest_addoption(parser):
                     + '; also presets, figures, daemon and systemd')
     group.addoption('--slow-images', action='store_true', help='image: on each machine also what takes long')
     group.addoption('--kills', type=int, default=0, help='how often to kill at random moments; by default as often as fits into the time')
-    group.addoption('--messages', type=int, default=0, help='how many mutated messages to send to bled')
+    group.addoption('--messages', type=int, default=0, help='how many broken messages to send, to bled and to each door of the gateway')
     group.addoption('--seed', type=int, default=1, help='of the tests with chance in them')
 
 

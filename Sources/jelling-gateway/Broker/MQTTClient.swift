@@ -118,6 +118,10 @@ import Synchronization
         let version = settings.version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
         try check(unsafe mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, version), "version of MQTT")
         unsafe mosquitto_max_inflight_messages_set(handle, UInt32(settings.inFlightLimit))
+        // Somebody waits for each answer; it would wait for the broker's acknowledgement of what was sent before it.
+        if requestTopic != nil {
+            try check(unsafe mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1), "TCP_NODELAY")
+        }
         try setWill()
         if let security = settings.security {
             try settings.checkFiles()

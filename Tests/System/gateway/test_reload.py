@@ -242,22 +242,25 @@ def test_early(bench):
     """a change in the first moments after the start is not missed, also one of the same length in the same file"""
     radio = bench.scripted_radio()
     base = f'name: g\nadapters: ["{radio.socket}"]\nsmoothing: {{time: %d}}\n'
+    gateways = []
     for milliseconds in (0, 10, 20, 40, 80, 160, 320, 640):
-        pathlib.Path(bench.path('gateway.yaml')).write_text(base % 1, encoding='utf-8')
-        gateway = bench.start('--config', bench.path('gateway.yaml'), '--print')
+        path = bench.path(f'{milliseconds}.yaml')
+        pathlib.Path(path).write_text(base % 1, encoding='utf-8')
+        gateways.append(bench.start('--config', path, '--print'))
         time.sleep(milliseconds / 1000)
         for number in (2, 3, 4):
-            with open(bench.path('gateway.yaml'), 'r+', encoding='utf-8') as f:
+            with open(path, 'r+', encoding='utf-8') as f:
                 f.write(base % number)
             time.sleep(0.001)
-        time.sleep(3)
+    time.sleep(3)
+    for gateway in gateways:
         # If it had missed the last one, it would find that now.
         gateway.process.send_signal(signal.SIGHUP)
         gateway.wait_stderr('the settings were loaded again; none has changed')
         assert '‘smoothing’' not in gateway.stderr().split('none has changed')[1], gateway.stderr()
         assert gateway.stderr().rstrip().endswith('none has changed'), gateway.stderr()
         gateway.end()
-    print('8 moments')
+    print(f'{len(gateways)} moments')
 
 
 def test_replaced(bench):
