@@ -7,7 +7,7 @@ final class AvahiPublisher: Sendable {
     private let record: ServiceRecord
     private let logger: Logger
     private let wakeUp = WakeUp()
-    private let isEnded = DispatchSemaphore(value: 0)
+    private let isEnded = WakeUp()
 
     /// How often the daemon is asked whether it still announces.
     private static let pause: Int32 = 5000
@@ -21,7 +21,7 @@ final class AvahiPublisher: Sendable {
     func end() {
         wakeUp.signal()
         // The daemon forgets what it announced when the connection ends.
-        _ = isEnded.wait(timeout: .now() + .seconds(2))
+        isEnded.wait(2000)
     }
 
     private func run() {

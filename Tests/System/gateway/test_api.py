@@ -7,6 +7,7 @@ from websockets.sync.client import connect as web_socket
 
 from jelling import options, web
 from jelling.child import free_port
+from jelling.esphome import KEY
 from jelling.gateway import PYTHON, wait_until
 from jelling.measures import kilobytes
 from jelling.web import Events, ask, broken, request
@@ -34,8 +35,15 @@ def devices(gateway):
 def test_api_description(bench):
     """/api is OpenAPI 3.1 for a validator that we did not write, each page in it answers, and none has a secret"""
     secrets = ['00112233445566778899aabbccddeeff', 'ffeeddccbbaa99887766554433221100', 'the-password']
+    for name, text in (('key', KEY), ('token', secrets[2])):
+        bench.write(name, text)
+    proxy, server = free_port(), free_port()
     gateway = serve(bench, 'sim', more=f'devices: [{{address: "A4:C1:38:00:00:01", key: {secrets[0]}, name: Cellar, location: below}}]\n'
-                                       f'identities: [{{name: Phone, irk: {secrets[1]}}}]\n')
+                                       f'identities: [{{name: Phone, irk: {secrets[1]}}}]\n'
+                                       f'esphome: {{listen: "127.0.0.1:{proxy}", keyFile: "{bench.path("key")}", slots: 5}}\n'
+                                       f'matter: {{url: "ws://127.0.0.1:{server}/ble?token={secrets[2]}", tokenFile: "{bench.path("token")}"}}\n'
+                                       f'gatt: {{mqtt: false, tokenFile: "{bench.path("token")}", sessions: 4}}\n')
+    secrets.append(KEY.lower())
     text = gateway.get('/api')[1]
     judge = ('import json, sys\nfrom openapi_spec_validator import OpenAPIV31SpecValidator as judge\n'
              'problems = [e.message for e in judge(json.load(sys.stdin)).iter_errors()]\nprint(problems)\nsys.exit(bool(problems))')
@@ -55,10 +63,21 @@ def test_api_description(bench):
     assert len(asked) == 10, asked
     settings = json.loads(gateway.get('/api/settings')[1])
     assert settings['devices'] == [{'address': 'A4:C1:38:00:00:01', 'key': True, 'name': 'Cellar', 'location': 'below'}]
+    assert settings['esphome'] == {'listen': [f'127.0.0.1:{proxy}'], 'key': True, 'slots': 5, 'name': 'g', 'pairing': True, 'advertise': 'off'}
+    assert settings['matter'] == {'url': f'ws://127.0.0.1:{server}/ble?…', 'token': True}
+    assert settings['gatt'] == {'mqtt': False, 'http': True, 'token': True, 'sessions': 4} and settings['queue']['messages'] == 100_000
+    known = description['components']['schemas']['Settings']['properties']
+    for key in ('esphome', 'matter', 'gatt'):
+        assert set(known[key]['required']) <= set(settings[key]) <= set(known[key]['properties']), key
+    # Who gets events of GATT is described, and is so.
+    for path in ('/events', '/ws'):
+        events = description['paths'][path]['get']
+        assert 'refused with 401' in events['description'] and {'gattToken': []} in events['security']
+    assert gateway.get('/events?event=gatt')[0] == 401
     device = json.loads(gateway.get(f'/api/devices/{HEART.lower()}')[1])
     assert device['name'] == 'Jelling Heart' and device['addressType'] == 'random' and device['device'] == HEART
     for path, wanted in (('/api/devices/00:00:00:00:00:00', 404), ('/api/devices?limit=0', 400), ('/api/devices?limit=x', 400),
-                         ('/api/gatt', 404), ('/api/', 404), ('/api/devices/', 404), ('/events?event=no', 400), ('/ws', 426)):
+                         ('/api/gatt', 401), ('/api/', 404), ('/api/devices/', 404), ('/events?event=no', 400), ('/ws', 426)):
         assert gateway.get(path)[0] == wanted, path
     first = json.loads(gateway.get('/api/devices?limit=1')[1])
     second = json.loads(gateway.get(f'/api/devices?after={first["next"]}')[1])
