@@ -59,7 +59,8 @@ class Bed:
         try:
             wait_until(lambda: any(wanted(payload) for _, payload in self.messages()[before:]), what, PATIENCE)
         except Failure as failure:
-            raise Failure(f'{failure}; the console: {self.machine.shown[-1500:]}') from None
+            console = self.machine.shown[-1500:]
+            raise Failure(f'{failure}; the services: {self.machine.shell("tail -n 12 /run/log/*/current", status=None)}; the console: {console}') from None
 
     def recover(self):
         if self.machine.process.poll() is not None:
