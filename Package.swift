@@ -274,7 +274,11 @@ let package = Package(
     ]
 )
 
-// The gateway needs libraries that other clients should not have to fetch or install: JELLING_GATEWAY=1 adds it.
+// The gateway needs libraries that other clients should not have to fetch or install: JELLING_GATEWAY=1 adds it. A trait
+// would not do: it guards what a target depends on and not the target, so without it `swift build` and `swift build
+// --build-tests` would compile the program all the same, and fail at the libraries that are missing, unless each file were
+// empty then. A package of its own beside this one could use products only, so a dozen modules that are internal would have
+// to become public ones.
 if Context.environment["JELLING_GATEWAY"] == "1" {
     package.products.append(.executable(name: "jelling-gateway", targets: ["jelling-gateway"]))
     package.dependencies += [
@@ -300,7 +304,7 @@ if ["JELLING_BLUEZ", "JELLING_GATEWAY"].contains(where: { Context.environment[$0
     package.targets.append(.systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]))
 }
 
-// JELLING_BLUEZ=1 adds BlueZ's door.
+// JELLING_BLUEZ=1 adds BlueZ's door, for the same reasons.
 if Context.environment["JELLING_BLUEZ"] == "1" {
     package.products.append(.executable(name: "bled-bluez", targets: ["bled-bluez"]))
     package.targets.append(

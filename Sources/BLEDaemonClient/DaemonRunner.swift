@@ -30,6 +30,8 @@ final class DaemonRunner: EngineRunner {
     private var hasToldOptions = false
     /// From this revision on, a client says how it pairs at its beginning, whether it serves or not.
     private static let pairingRevision: UInt32 = 4
+    /// From this revision on, the daemon accepts that a connection names its user.
+    private static let userRevision: UInt32 = 7
     /// Requests of this object itself, whose ends are not reported to its owner.
     private var ownRequests: Set<OperationID> = []
     /// The request to leave, and how long it may take.
@@ -170,6 +172,7 @@ final class DaemonRunner: EngineRunner {
             if let bearers = configuration.enhancedBearers, bearers.opened > 0, request.enhancedBearers == nil {
                 request.enhancedBearers = UInt8(clamping: bearers.opened)
             }
+            if revision < Self.userRevision { request.user = nil }
             return .radio(.connect(request))
         default: return command
         }

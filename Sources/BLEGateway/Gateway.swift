@@ -219,7 +219,7 @@ public struct Gateway: Sendable {
     public mutating func receive(_ sighting: Sighting, at now: Instant, unix: Int64) {
         counters.reports += 1
         latest = max(latest, now)
-        unixOffset = unix - now.microseconds
+        follow(clock: unix, at: now)
         let isWeak = configuration.filter.minimumRSSI.map { sighting.rssi < $0 } ?? false
         guard let address = sighting.address, !isWeak, let slot = slot(for: address, at: now) else {
             counters.ignoredReports += 1

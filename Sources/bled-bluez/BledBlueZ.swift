@@ -17,7 +17,7 @@ struct BledBlueZ: ParsableCommand {
             The exit status is 0 after SIGINT or SIGTERM, 1 if the bus cannot be used, 2 for wrong options, and 3 if \
             another process owns org.bluez.
             """,
-        version: "0.1.0")
+        version: programVersion)
 
     @Option(
         help: ArgumentHelp(

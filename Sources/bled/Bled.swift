@@ -28,7 +28,7 @@ struct Bled: ParsableCommand {
             The exit status is 0 after SIGINT or SIGTERM, 1 if bled cannot begin, 2 for wrong options or a wrong \
             configuration file, and 3 when the kernel's adapters cannot be listed.
             """,
-        version: "0.1.0")
+        version: programVersion)
 
     @Option(
         help: ArgumentHelp(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLETransport
 
 /// The root of the commands.
 struct BLETool: CommandGroupHelp {
@@ -18,7 +19,7 @@ struct BLETool: CommandGroupHelp {
             /random follows it. The exit status is 0 on success, 1 if the operation failed, 2 for wrong usage, and 3 \
             when the transport could not be opened.
             """,
-        version: "0.1.0",
+        version: programVersion,
         groupedSubcommands: [
             CommandGroup(
                 name: "Devices",

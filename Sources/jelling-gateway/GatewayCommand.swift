@@ -94,15 +94,7 @@ struct GatewayCommand: AsyncParsableCommand {
         let source = SettingsSource(arguments: self)
         let requests = check ? nil : ReloadRequests(settings: source.path)
         let (settings, review) = source.readAll()
-        let isUsed =
-            settings.broker != nil || settings.esphome != nil || settings.http != nil || settings.matter != nil
-        if !isUsed, !print, review.problems.isEmpty {
-            review.add(
-                SettingsProblem(
-                    file: source.path ?? "settings",
-                    message: "no broker; add ‘mqtt’ or ‘matter’ with ‘url’, or ‘esphome’ or ‘http’ with ‘listen’, "
-                        + "or use --print"))
-        }
+        if !settings.isUsed, !print, review.problems.isEmpty { source.reportNoUse(review) }
         let checks = SettingsCheck(
             settings: settings, stateFolder: GatewayProgram.stateFolder(settings), review: review)
         if check { checks.checkAll() } else { checks.checkStart() }

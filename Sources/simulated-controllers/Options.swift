@@ -1,12 +1,13 @@
 import BLEPackets
 import BLESimulator
 import BLEText
+import BLETransport
 import BLEVirtualTransports
 
 /// The options of the command line.
 struct Options {
     /// As `bletool --version` prints it.
-    static let version = "0.1.0"
+    static let version = programVersion
 
     static let usage = """
         simulated-controllers [OPTION]… unix:PATH|unix:@NAME|tcp:HOST:PORT|pty:PATH[,h5]…

@@ -233,6 +233,19 @@ struct ToolRadioTests {
         }
     }
 
+    @Test("the user for whom a service connects crosses the socket, without what a client may not say")
+    func userOfConnection() throws {
+        var connect = ConnectRequest(peer: DeviceAddress(value: 1, kind: .random))
+        for user in [0, 1000, UInt32.max] {
+            connect.user = ClientUser(user, isOperator: true)
+            let message = FromClient.request(1, .radio(.connect(connect)))
+            #expect(message.revision == 7)
+            var read = connect
+            read.user?.isOperator = false
+            #expect(try FromClient(octets: message.encoded()[...]) == FromClient.request(1, .radio(.connect(read))))
+        }
+    }
+
     @Test("a policy whose bounds are none, or that a later revision has added, is refused")
     func brokenPolicies() {
         let within: [[UInt8]] = [

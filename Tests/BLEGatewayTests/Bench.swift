@@ -8,6 +8,8 @@ import Testing
 struct Bench {
     var gateway: Gateway
     var now = Instant.zero
+    /// How far the wall clock is from the right time, in seconds.
+    var clockError: Int64 = 0
     /// 2026-11-22T09:24:09.123Z
     static let start: Int64 = 1_795_339_449_123_000
 
@@ -21,6 +23,9 @@ struct Bench {
         gateway.setAdapters(["hci0", "hci1"])
     }
 
+    /// The wall clock, in microseconds since 1970.
+    var unix: Int64 { Self.start + now.microseconds + clockError * 1_000_000 }
+
     /// - Parameter data: advertising data in hexadecimal.
     @discardableResult
     mutating func receive(
@@ -31,7 +36,7 @@ struct Bench {
             Sighting(
                 adapter: adapter, address: address, rssi: rssi, isConnectable: true,
                 advertisement: octets(data)),
-            at: now, unix: Self.start + now.microseconds)
+            at: now, unix: unix)
         return gateway.drainMessages()
     }
 

@@ -14,10 +14,14 @@ except ImportError as error:
 
 from jelling import options   # noqa: E402
 from jelling.bench import Bench   # noqa: E402
+from jelling.child import Failure   # noqa: E402
 from jelling.lab import KINDS, PRESETS, SPECIAL_KINDS, Lab   # noqa: E402
 
 # The guests `presets` and `figures` take minutes of a processor.
 DEFAULT_GUESTS = ('legacy', 'extended', 'adapters', 'controllers', 'uart', 'usb', 'bluez')
+
+# Seconds. The longest one takes a minute and a half on a quiet machine.
+LONGEST_TEST = 900
 
 
 def pytest_addoption(parser):
@@ -30,7 +34,7 @@ def pytest_addoption(parser):
                     + '; also presets, figures, daemon and systemd')
     group.addoption('--slow-images', action='store_true', help='image: on each machine also what takes long')
     group.addoption('--kills', type=int, default=0, help='how often to kill at random moments; by default as often as fits into the time')
-    group.addoption('--messages', type=int, default=0, help='how many mutated messages to send to bled')
+    group.addoption('--messages', type=int, default=0, help='how many broken messages to send, to bled and to each door of the gateway')
     group.addoption('--seed', type=int, default=1, help='of the tests with chance in them')
 
 
@@ -161,6 +165,23 @@ def pytest_pyfunc_call(pyfuncitem):
     finally:
         for bench in benches:
             bench.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """A test that waits without a limit of its own ends, too. Those of virtual machines have theirs."""
+    if item.path.parent.name in ('kernel', 'image'):
+        return (yield)
+
+    def expire(*_):
+        raise Failure(f'not over after {LONGEST_TEST} s')
+
+    signal.signal(signal.SIGALRM, expire)
+    signal.alarm(LONGEST_TEST)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
 
 
 class Hopeless:

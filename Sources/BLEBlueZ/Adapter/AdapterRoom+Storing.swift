@@ -1,8 +1,24 @@
+import BLEHost
 import BLEJSON
 import BLEPackets
 
 /// The file of an adapter: what people have set, as JSON.
 extension AdapterRoom {
+    /// What was set of an adapter whose daemon has gone.
+    struct Settings {
+        /// As in the file.
+        var stored: [UInt8]
+        var hasAgents: Bool
+        var discoverableEnd: Instant?
+        var pairableEnd: Instant?
+    }
+
+    /// Takes over what was set before the daemon went: agents that have stayed change nothing of it.
+    mutating func restore(_ settings: Settings) {
+        restore(settings.stored)
+        (hasAgents, discoverableEnd, pairableEnd) = (settings.hasAgents, settings.discoverableEnd, settings.pairableEnd)
+    }
+
     var stored: [UInt8] {
         var devices: [JSONValue] = []
         for address in records.keys.sorted(by: { $0.description < $1.description }) {

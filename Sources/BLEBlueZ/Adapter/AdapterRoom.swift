@@ -41,6 +41,12 @@ struct AdapterRoom {
     var connections: SharedPlaces<String>
     /// Commands for calls that have not ended.
     var requests: SharedPlaces<Ticket>
+    /// Values from sockets that have not been sent.
+    var socketWrites: SharedPlaces<Ticket>
+    /// Sockets whose values wait for a place, in the order in which they began to.
+    var waitingSockets: [SocketID] = []
+    /// How many values from sockets are on their way on each link. Only for lookup.
+    var writesOfLinks: [LinkID: Int] = [:]
     /// How many commands have not ended.
     var openCommands = 0
     /// When to look for devices that have not been seen for long.
@@ -61,6 +67,7 @@ struct AdapterRoom {
     init(_ description: AdapterDescription, _ settings: BlueZSettings) {
         connections = SharedPlaces(settings.connections)
         requests = SharedPlaces(settings.requests)
+        socketWrites = SharedPlaces(settings.socketWrites)
         number = description.number
         path = ObjectPaths.adapter(description.number)
         information = description.information

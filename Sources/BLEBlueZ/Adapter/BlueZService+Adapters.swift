@@ -8,7 +8,12 @@ extension BlueZService {
         guard (0...9).contains(number) else { return }
         if adapters[number] != nil { adapterLost(number) }
         var adapter = AdapterRoom(description, settings)
-        adapter.restore(description.stored)
+        if let setting = lostSettings.removeValue(forKey: adapter.address) {
+            adapter.restore(setting)
+        } else {
+            adapter.restore(description.stored)
+            if adapter.isDiscoverable { adapter.discoverableEnd = end(after: adapter.discoverableTimeout) }
+        }
         adapters[number] = adapter
         tree.add(
             adapter.path,
@@ -46,9 +51,21 @@ extension BlueZService {
         }
         for session in adapter.sessions { endWish(of: session.client) }
         for client in adapter.filters.keys.sorted() { endWish(of: client) }
+        keepSettings(of: number)
         adapters[number] = nil
         tree.remove(adapter.path)
     }
+
+    /// What people have set outlives the daemon, also where no file has it.
+    private mutating func keepSettings(of number: Int) {
+        guard let adapter = adapters[number] else { return }
+        if lostSettings.count >= Self.lostSettingsLimit { lostSettings.removeAll() }
+        lostSettings[adapter.address] = AdapterRoom.Settings(
+            stored: adapter.stored, hasAgents: adapter.hasAgents, discoverableEnd: adapter.discoverableEnd,
+            pairableEnd: adapter.pairableEnd)
+    }
+
+    private static let lostSettingsLimit = 16
 
     private func properties(of adapter: AdapterRoom) -> [(name: String, value: BusValue)] {
         let information = adapter.information

@@ -48,7 +48,9 @@ extension BlueZService {
         guard let work = works.removeValue(forKey: ticket) else { return }
         adapters[number]?.openCommands -= 1
         adapters[number]?.requests.leave(ticket)
+        adapters[number]?.socketWrites.leave(ticket)
         ended(work, result, at: number)
+        sendWhatWaits(at: number)
     }
 
     mutating func ended(_ work: Work, _ result: Result<HostResult, HostFailure>, at number: Int) {
@@ -63,7 +65,7 @@ extension BlueZService {
         case .read(let use, let call, let offset): hasRead(use, call, offset: offset, result)
         case .write(let use, let call): hasWritten(use, call, result)
         case .subscribe(let use): subscriptionEnded(use, result)
-        case .socketWrite(let socket): socketWriteEnded(socket)
+        case .socketWrite(let socket, let link, _): socketWriteEnded(socket, link, at: number)
         case .publish(let client, let path, let service): published(client, path, service, at: number, result)
         case .update(let client, let path, let characteristic):
             updated(client, path, characteristic, at: number, result)
@@ -77,12 +79,11 @@ extension BlueZService {
     func adapterOf(_ work: Work) -> Int? {
         switch work {
         case .nothing, .publish, .update, .advertise: nil
-        case .scan(let number): number
+        case .scan(let number), .socketWrite(_, _, let number): number
         case .connect(let path), .disconnect(let path, _), .pair(let path), .discovery(let path, _, _),
             .ownRead(let path, _, _), .removeBond(let path), .joinCentral(let path, _):
             Self.adapter(in: path)
         case .read(let use, _, _), .write(let use, _), .subscribe(let use): Self.adapter(in: use.device)
-        case .socketWrite(let socket): sockets[socket].flatMap { Self.adapter(in: $0.attribute.device) }
         }
     }
 

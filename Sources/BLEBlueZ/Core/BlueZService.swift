@@ -15,6 +15,8 @@ public struct BlueZService {
     var clients: ClientTable
     /// By number. Walks are over sorted keys.
     var adapters: [Int: AdapterRoom] = [:]
+    /// What was set of adapters whose daemon has gone, by their addresses. Only for lookup.
+    var lostSettings: [DeviceAddress: AdapterRoom.Settings] = [:]
     /// By path. Walks are over sorted keys.
     var devices: [String: DeviceRoom] = [:]
     var agents = AgentDesk()

@@ -22,8 +22,13 @@ public struct BlueZSettings: Sendable {
     /// How many operations for calls may be under way at the daemon, which accepts 256 requests of a program. Users
     /// share them; the rest is for what must always pass.
     public var requests = 160
+    /// How many values from acquired sockets may be on their way, in places that users share; further ones wait. They
+    /// are counted apart from calls: what a device that hangs does not take leaves calls their places.
+    public var socketWrites = 40
+    /// How many of them to one device, which has queues of its own.
+    public var socketWritesOfDevice = 12
     /// With so many requests under way, only those pass that are not about attributes: the ends of links do.
-    public var requestsOfAll = 208
+    public var requestsOfAll = 224
     /// How many sessions, registrations and other things that end with a client may one have, and one user.
     public var wishesOfClient = 256
     public var wishesOfUser = 512

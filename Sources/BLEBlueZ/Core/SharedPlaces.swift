@@ -15,6 +15,9 @@ struct SharedPlaces<Key: Hashable> {
         return free > 0 && (isTrusted || taken[user] ?? 0 < free)
     }
 
+    /// How many a user has.
+    func count(of user: UInt32) -> Int { taken[user] ?? 0 }
+
     mutating func take(_ key: Key, for user: UInt32) {
         leave(key)
         users[key] = user

@@ -21,7 +21,7 @@ enum Work: Equatable {
     case write(AttributeUse, BusCall)
     case subscribe(AttributeUse)
     /// A value that came through a socket.
-    case socketWrite(SocketID)
+    case socketWrite(SocketID, LinkID, adapter: Int)
     /// A service of an application: its client, its path, the path of the service.
     case publish(String, String, String)
     /// A value for subscribers: client, application, characteristic.

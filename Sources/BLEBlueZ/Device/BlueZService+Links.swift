@@ -38,9 +38,11 @@ extension BlueZService {
     }
 
     private mutating func attempt(_ path: String, _ device: DeviceRoom) {
-        let ticket = submit(
-            .radio(.connect(ConnectRequest(peer: device.address))), to: device.adapter, .connect(path),
-            for: devices[path]?.connector)
+        let user = devices[path]?.connector
+        var request = ConnectRequest(peer: device.address)
+        // The daemon divides its turns among them.
+        request.user = user.map { ClientUser($0) }
+        let ticket = submit(.radio(.connect(request)), to: device.adapter, .connect(path), for: user)
         devices[path]?.connection = .connecting(ticket, isCancelled: false)
     }
 

@@ -190,7 +190,7 @@ extension BlueZService {
 
     private mutating func open(_ call: BusCall, _ attribute: Work.AttributeUse, _ kind: SocketUse.Kind) {
         let socket = SocketID(rawValue: nextNumber())
-        sockets[socket] = SocketUse(client: call.sender, attribute: attribute, kind: kind)
+        sockets[socket] = SocketUse(client: call.sender, user: call.user, attribute: attribute, kind: kind)
         change(attribute) { use in
             switch kind {
             case .notify: use.notifySocket = socket
@@ -202,32 +202,6 @@ extension BlueZService {
         reply(to: call, [.descriptor(socket), .uint16(UInt16(clamping: mtu))])
     }
 
-    mutating func socketReceived(_ octets: [UInt8], on socket: SocketID) {
-        guard let use = sockets[socket], use.kind == .write, let device = devices[use.attribute.device],
-            let link = device.link, let characteristic = device.database?.characteristic(use.attribute.path)
-        else { return }
-        sockets[socket]?.pendingWrites += 1
-        // A client that writes faster than the link sends waits.
-        if use.pendingWrites + 1 == Self.greatestPendingWrites {
-            sockets[socket]?.isPaused = true
-            emit(.setReading(socket, false))
-        }
-        submit(
-            .link(link, .gatt(.writeCommand(characteristic.valueHandle, value: octets))), to: device.adapter,
-            .socketWrite(socket))
-    }
-
-    private static let greatestPendingWrites = 8
-
-    mutating func socketWriteEnded(_ socket: SocketID) {
-        guard let use = sockets[socket] else { return }
-        sockets[socket]?.pendingWrites = use.pendingWrites - 1
-        if use.isPaused {
-            sockets[socket]?.isPaused = false
-            emit(.setReading(socket, true))
-        }
-    }
-
     /// A client has closed its end.
     mutating func socketClosed(_ socket: SocketID) {
         guard let use = sockets[socket] else { return }
@@ -237,6 +211,7 @@ extension BlueZService {
 
     private mutating func release(_ socket: SocketID, _ use: SocketUse) {
         sockets[socket] = nil
+        forgetValues(of: socket, use)
         emit(.closeSocket(socket))
         change(use.attribute) {
             switch use.kind {

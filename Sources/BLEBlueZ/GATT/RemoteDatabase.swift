@@ -186,9 +186,12 @@ struct SocketUse {
     enum Kind: Equatable { case notify, write }
 
     var client: String
+    var user: UInt32
     var attribute: Work.AttributeUse
     var kind: Kind
     /// Writes that the daemon has not ended.
     var pendingWrites = 0
+    /// What was received and waits for a place; nothing more is read meanwhile.
+    var unsent: [[UInt8]] = []
     var isPaused = false
 }

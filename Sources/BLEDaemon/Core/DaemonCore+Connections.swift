@@ -182,6 +182,7 @@ extension DaemonCore {
         _ wanted: HostCommand, _ number: OperationID, of tool: ToolClient, _ connection: Connection
     ) {
         let client = connection.id.client
+        let wanted = naming(wanted, of: connection)
         guard !isAtOthersExpense(wanted, of: connection) else {
             return tool.session.notSubmitted(number, .invalidRequest(.notPermitted))
         }

@@ -34,6 +34,15 @@ extension DaemonCore {
         }
     }
 
+    /// A tool's command with the user whom it names. Those who could have everything anyhow are believed, root and the
+    /// daemon's own user: their services connect for others. Others ask for themselves.
+    func naming(_ command: HostCommand, of connection: Connection) -> HostCommand {
+        guard case .radio(.connect(var request)) = command, let user = request.user?.number else { return command }
+        let isBelieved = connection.peer.user == 0 || connection.peer.user == rules.ownUser
+        request.user = isBelieved ? ClientUser(user, isOperator: isOperator(user)) : nil
+        return .radio(.connect(request))
+    }
+
     /// The user of an app, whether it runs or not.
     func user(of app: AppID) -> UInt32? {
         apps.installed[app]?.user.id ?? connection(of: app)?.peer.user ?? apps.owners[app]

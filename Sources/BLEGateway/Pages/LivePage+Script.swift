@@ -234,6 +234,7 @@ extension LivePage {
             queue.problem && [queue.problem, "bad"]]));
           if (sessions) cards.push(card("Links", [[sessions.slots ? `${sessions.free} of ${sessions.slots} free` : "off"],
             ...sessions.sessions.map(one => [`${one.address} ${one.state}`])]));
+          if (health.needRestart) cards.push(card("Settings", [["need a restart: " + health.needRestart.join(", "), "bad"]]));
           $("parts").replaceChildren(...cards);
         }
 
@@ -371,7 +372,9 @@ extension LivePage {
         }
         setInterval(show, 500);
         setInterval(() => isDirty = true, 1000);
-        setInterval(async () => { try { sessions = await object("/api/sessions"); } catch {} }, 5000);
+        setInterval(async () => {
+          try { [sessions, health] = [await object("/api/sessions"), await object("/health")]; } catch {}
+        }, 5000);
 
         (async () => {
           for (let pause = 1000;; pause = Math.min(pause * 2, 15_000)) {

@@ -2,9 +2,13 @@
 public enum OpenAPIDocument {
     /// One JSON object.
     public static var text: String {
-        let parts = template.split(separator: "VERSION")
-        return parts.joined(separator: gatewayVersion) + "\n"
+        let text = template.split(separator: "VERSION").joined(separator: gatewayVersion)
+        return text.split(separator: "EVENTRULE").joined(separator: eventRule) + "\n"
     }
+
+    private static let eventRule =
+        "‘gatt’ events need the token of requests for GATT: without it they are left out, and asking for them by name is "
+        + "refused with 401. Where reading needs another token, that of GATT shows them and nothing else."
 
     private static let template = #"""
         {
@@ -158,7 +162,7 @@ public enum OpenAPIDocument {
                 "responses": {
                   "200": {
                     "description": "As in the settings file.",
-                    "content": {"application/json": {"schema": {"type": "object"}}}
+                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Settings"}}}
                   },
                   "401": {"$ref": "#/components/responses/Unauthorized"},
                   "403": {"$ref": "#/components/responses/Forbidden"},
@@ -171,6 +175,8 @@ public enum OpenAPIDocument {
               "get": {
                 "operationId": "events",
                 "summary": "Events as they happen; ‘missed’ says that some are no longer kept.",
+                "description": "EVENTRULE",
+                "security": [{}, {"token": []}, {"gattToken": []}],
                 "parameters": [
                   {"$ref": "#/components/parameters/event"}, {"$ref": "#/components/parameters/device"},
                   {"$ref": "#/components/parameters/lastEventID"}
@@ -192,6 +198,8 @@ public enum OpenAPIDocument {
             "/ws": {
               "get": {
                 "operationId": "webSocket", "summary": "The same by WebSocket: texts with id, event and data.",
+                "description": "EVENTRULE",
+                "security": [{}, {"token": []}, {"gattToken": []}],
                 "parameters": [
                   {"$ref": "#/components/parameters/event"}, {"$ref": "#/components/parameters/device"},
                   {"$ref": "#/components/parameters/lastEventID"}
@@ -223,6 +231,7 @@ public enum OpenAPIDocument {
             "/api/gatt": {
               "post": {
                 "operationId": "gatt", "summary": "Steps over a link with a device; needs the setting ‘gatt’.",
+                "security": [{"gattToken": []}],
                 "requestBody": {
                   "required": true,
                   "content": {"application/json": {"schema": {"$ref": "#/components/schemas/GATTRequest"}}}
@@ -249,10 +258,17 @@ public enum OpenAPIDocument {
             }
           },
           "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+              "token": {"type": "http", "scheme": "bearer", "description": "That of ‘http.tokenFile’."},
+              "gattToken": {
+                "type": "http", "scheme": "bearer",
+                "description": "That of ‘gatt.tokenFile’, otherwise that of ‘http.tokenFile’."
+              }
+            },
             "parameters": {
               "event": {
-                "name": "event", "in": "query", "required": false, "description": "Only these kinds of events.",
+                "name": "event", "in": "query", "required": false,
+                "description": "Only these kinds of events; ‘gatt’ needs the token of requests for GATT.",
                 "schema": {
                   "type": "array", "items": {"type": "string", "enum": ["device", "adapter", "queue", "gatt"]}
                 },
@@ -342,7 +358,44 @@ public enum OpenAPIDocument {
                 "properties": {
                   "status": {"type": "string", "enum": ["ok", "failing"]}, "gateway": {"type": "string"},
                   "adapters": {"type": "array", "items": {"$ref": "#/components/schemas/Adapter"}},
-                  "broker": {"type": "object"}, "queue": {"type": "object"}
+                  "broker": {"type": "object"}, "queue": {"type": "object"}, "http": {"type": "object"},
+                  "needRestart": {"$ref": "#/components/schemas/NeedRestart"}
+                }
+              },
+              "NeedRestart": {
+                "description": "Keys of the settings that have changed, and are not in force before a restart.",
+                "type": "array", "items": {"type": "string"}
+              },
+              "Settings": {
+                "type": "object", "required": ["name", "adapters", "queue", "publish"],
+                "properties": {
+                  "name": {"type": "string"}, "adapters": {"type": "array", "items": {"type": "object"}},
+                  "mqtt": {"type": "object"}, "queue": {"type": "object"}, "publish": {"type": "object"},
+                  "http": {"type": "object"},
+                  "esphome": {
+                    "type": "object", "required": ["listen", "key", "slots"],
+                    "properties": {
+                      "listen": {"type": "array", "items": {"type": "string"}},
+                      "key": {"description": "Whether there is one.", "type": "boolean"},
+                      "slots": {"type": "integer"}, "name": {"type": "string"}, "pairing": {"type": "boolean"},
+                      "advertise": {"type": "string"}
+                    }
+                  },
+                  "matter": {
+                    "type": "object", "required": ["url", "token"],
+                    "properties": {
+                      "url": {"type": "string"}, "token": {"description": "Whether there is one.", "type": "boolean"}
+                    }
+                  },
+                  "gatt": {
+                    "type": "object", "required": ["mqtt", "http", "token", "sessions"],
+                    "properties": {
+                      "mqtt": {"type": "boolean"}, "http": {"type": "boolean"},
+                      "token": {"description": "Whether it has one of its own.", "type": "boolean"},
+                      "sessions": {"type": "integer"}
+                    }
+                  },
+                  "needRestart": {"$ref": "#/components/schemas/NeedRestart"}
                 }
               },
               "Sessions": {

@@ -3,6 +3,8 @@ import BLEPackets
 
 /// What is retained at the broker, and whether it is still true.
 extension Gateway {
+    /// The wall clock was set if it goes on from here, in microseconds; less is how it is kept right.
+    private static let clockStep: UInt64 = 60_000_000
     /// How often devices that are silent are looked for.
     static let reviewPause = Microseconds.seconds(60)
     /// A device that was received no longer than this did not come again.
@@ -27,6 +29,17 @@ extension Gateway {
         restorePresence()
         reconcile()
         nextSweep = now
+    }
+
+    /// Follows the wall clock, which may be set while the gateway runs. Only what is on disk needs it: everything else
+    /// goes by the engine's clock.
+    /// - Parameter unix: the time in microseconds since 1970.
+    mutating func follow(clock unix: Int64, at now: Instant) {
+        let offset = unix - now.microseconds
+        let step = offset.subtractingReportingOverflow(unixOffset)
+        unixOffset = offset
+        guard step.overflow || step.partialValue.magnitude >= Self.clockStep, !retained.owners.isEmpty else { return }
+        retained.clockWasSet(at: now, toInstant: instant)
     }
 
     /// The devices and identities of the configuration.

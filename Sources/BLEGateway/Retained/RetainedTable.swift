@@ -16,6 +16,8 @@ struct RetainedTable: Sendable {
         var isResolved: Bool
         /// `lastHeard` on disk.
         var written: Instant
+        /// What an earlier run has written; `nil`: the device was received in this run.
+        var stored: RetainedOwner?
         var topics: [String] = []
     }
 
@@ -152,6 +154,7 @@ struct RetainedTable: Sendable {
     mutating func received(_ owner: String, at now: Instant) {
         guard let known = owners[owner], known.lastHeard < now else { return }
         owners[owner]?.lastHeard = now
+        owners[owner]?.stored = nil
         guard known.written.advanced(by: Self.grain) <= now else { return }
         owners[owner]?.written = now
         changes?.owners.insert(owner)
@@ -245,10 +248,9 @@ struct RetainedTable: Sendable {
     /// - Parameter toInstant: the moment of a number of seconds since 1970.
     mutating func restore(_ record: RetainedRecord, at now: Instant, toInstant: (Int64) -> Instant) {
         for owner in record.owners {
-            let last = min(toInstant(owner.lastHeard), now)
+            let (first, last) = Self.span(of: owner, at: now, toInstant: toInstant)
             owners[owner.name] = Owner(
-                firstHeard: min(toInstant(owner.firstHeard), last), lastHeard: last, isResolved: owner.isResolved,
-                written: last)
+                firstHeard: first, lastHeard: last, isResolved: owner.isResolved, written: last, stored: owner)
         }
         for var statement in record.statements where entries[statement.topic] == nil {
             guard count < countLimit, size + statement.size <= sizeLimit else { break }
@@ -260,6 +262,33 @@ struct RetainedTable: Sendable {
             put(statement)
         }
         for owner in owners.keys where owners[owner]?.topics.isEmpty == true { owners[owner] = nil }
+    }
+
+    /// When a device was received by what is on disk. That may be later than now where the clock was set back, or is not
+    /// set yet: then the device was received just now, and is known for as long as it was.
+    private static func span(
+        of owner: RetainedOwner, at now: Instant, toInstant: (Int64) -> Instant
+    ) -> (first: Instant, last: Instant) {
+        let (first, last) = (toInstant(owner.firstHeard), toInstant(owner.lastHeard))
+        let late = max(0, now.distance(to: last).rawValue)
+        let length = max(0, first.distance(to: last).rawValue)
+        let end = last.advanced(by: .microseconds(-late))
+        return (end.advanced(by: .microseconds(-length)), end)
+    }
+
+    /// The wall clock was set. The moments on disk of devices that were received in this run were those of the wrong
+    /// clock and are written again; those of an earlier run are read by the right one.
+    mutating func clockWasSet(at now: Instant, toInstant: (Int64) -> Instant) {
+        for (name, owner) in owners {
+            guard let stored = owner.stored else {
+                owners[name]?.written = now
+                changes?.owners.insert(name)
+                continue
+            }
+            let (first, last) = Self.span(of: stored, at: now, toInstant: toInstant)
+            owners[name]?.firstHeard = first
+            owners[name]?.lastHeard = last
+        }
     }
 
     /// Whether changes are collected for `drainChanges`.
@@ -295,9 +324,10 @@ struct RetainedTable: Sendable {
                 continue
             }
             record.owners.append(
-                RetainedOwner(
-                    name: name, firstHeard: toUnix(owner.firstHeard), lastHeard: toUnix(owner.lastHeard),
-                    isResolved: owner.isResolved))
+                owner.stored
+                    ?? RetainedOwner(
+                        name: name, firstHeard: toUnix(owner.firstHeard), lastHeard: toUnix(owner.lastHeard),
+                        isResolved: owner.isResolved))
         }
         return record
     }

@@ -257,7 +257,7 @@ struct Radio {
     private mutating func connect(
         _ request: ConnectRequest, operation: OperationID, client: ClientID, into effects: inout Effects
     ) {
-        let user = effects.commands.users[client] ?? .common
+        let user = (Features.users ? request.user : nil) ?? effects.commands.users[client] ?? .common
         guard connector.hasRoom(for: client, user, limit: configuration.limits.pendingConnections) else {
             return effects.complete(operation, .failure(.limitReached))
         }

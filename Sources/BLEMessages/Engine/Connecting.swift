@@ -14,6 +14,11 @@ extension ConnectRequest: Message {
             try c.field(6, "enhanced_bearers", &it.enhancedBearers, nilAs: 0)
         }
         try c.since(3) { c throws(MessageError) in try c.field(7, "parameter_policy", &it.parameterPolicy) }
+        var (user, isOfOperator) = (it.user?.number, it.user?.isOperator ?? false)
+        try c.since(7) { c throws(MessageError) in try c.field(8, "user", &user) }
+        // The daemon knows by itself.
+        try c.recorded { c throws(MessageError) in try c.field(100, "is_of_operator", &isOfOperator) }
+        if C.reads { it.user = user.map { ClientUser($0, isOperator: isOfOperator) } }
     }
 }
 

@@ -5,7 +5,7 @@ public enum BledProtocol {
     /// The version of the protocol in this module.
     public static let version: UInt32 = 1
     /// Which additions to the version this module knows, as `Welcome.revision` says.
-    public static let revision: UInt32 = 6
+    public static let revision: UInt32 = 7
     /// The maximum length of a message to the daemon, in octets.
     public static let requestLimit = 64 * 1024
     /// The maximum length of a message to a client, in octets; a device's whole database fits into one answer.

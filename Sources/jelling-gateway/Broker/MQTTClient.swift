@@ -57,8 +57,9 @@ import Synchronization
     private weak let delegate: (any Delegate)?
     private let handle: OpaquePointer
     private let state = Mutex(State())
-    private let wakeUp = DispatchSemaphore(value: 0)
-    private let ended = DispatchSemaphore(value: 0)
+    // Not semaphores: on Linux their time-outs are moments of the wall clock, and one that is set back makes them last.
+    private let wakeUp = WakeUp()
+    private let ended = WakeUp()
 
     /// The longest message that is looked at, in octets.
     private static let longestPayload: Int32 = 64
@@ -117,6 +118,10 @@ import Synchronization
         let version = settings.version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
         try check(unsafe mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, version), "version of MQTT")
         unsafe mosquitto_max_inflight_messages_set(handle, UInt32(settings.inFlightLimit))
+        // Somebody waits for each answer; it would wait for the broker's acknowledgement of what was sent before it.
+        if requestTopic != nil {
+            try check(unsafe mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1), "TCP_NODELAY")
+        }
         try setWill()
         if let security = settings.security {
             try settings.checkFiles()
@@ -245,7 +250,7 @@ import Synchronization
             unsafe mosquitto_disconnect(handle)
         }
         wakeUp.signal()
-        _ = ended.wait(timeout: .now() + 3)
+        ended.wait(3000)
     }
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }
@@ -276,7 +281,7 @@ import Synchronization
         guard failures > 0, !isStopped else { return }
         let longest = min(settings.longestBackoff, Double(1 << (min(failures, Self.mostFailures) - 1)))
         // Random, because several gateways may lose their broker at the same moment.
-        _ = wakeUp.wait(timeout: .now() + .milliseconds(Int(longest * .random(in: 500...1000))))
+        wakeUp.wait(Int32(clamping: Int(longest * .random(in: 500...1000))))
     }
 
     /// Serves the session until it ends.

@@ -8,8 +8,6 @@ import Synchronization
 /// Serves health, metrics, the devices, events and the live page over HTTP, on its own thread: whatever clients do, the
 /// radio, the queue, the watchdog and signals go on.
 final class GatewayServer: Service {
-    private let settings: HTTPSettings
-    private let hosts: HTTPHosts
     private let report: StatusReport
     private let hub: EventHub
     /// `nil`: no requests for GATT are taken over HTTP.
@@ -24,6 +22,11 @@ final class GatewayServer: Service {
     private struct State {
         var isStopped = false
         var isRefreshing = false
+        /// What the settings want; `nil`: nothing is served.
+        var wanted: HTTPSettings?
+        /// Whether it may have changed, or files that it names.
+        var isNew = true
+        var problem: String?
         var tokenProblems: [String: String] = [:]
     }
 
@@ -42,31 +45,47 @@ final class GatewayServer: Service {
         /// Those who wait for the answers to a request for GATT.
         var requesters: Set<HTTPConnections.ID> = []
         var watch = StatusWatch()
+        /// By which settings they are served.
+        var place = HTTPPlace()
+        var hosts = HTTPHosts(names: [])
+        /// When what could not be served is tried again.
+        var retry: ContinuousClock.Instant?
     }
 
     /// How long `/metrics` waits for the threads of the engines; then it has the counters that were read last.
     private static let refreshTime = ContinuousClock.Duration.seconds(1)
-    /// How long the server waits after an address could not be used, in milliseconds.
-    private static let retryPause: Int32 = 5000
+    /// How long the server waits after an address could not be used.
+    private static let retryPause = ContinuousClock.Duration.seconds(5)
     private static let tokenLimit = 4096
     /// What waits on a stream before more is added, in octets.
     private static let portion = 65_536
     /// What waits of answers to a request for GATT, in octets.
     private static let answerLimit = 1 << 20
 
-    /// - Parameter gattTokenFile: the file with the token of requests for GATT; `nil`: that of the settings.
+    /// - Parameters:
+    ///   - settings: `nil`: nothing is served until `use` is called with some.
+    ///   - gattTokenFile: the file with the token of requests for GATT; `nil`: that of the settings.
     init(
-        settings: HTTPSettings, report: StatusReport, hub: EventHub, gatt: GATTService?, gattTokenFile: String?,
+        settings: HTTPSettings?, report: StatusReport, hub: EventHub, gatt: GATTService?, gattTokenFile: String?,
         logger: Logger
     ) {
-        self.settings = settings
         self.gatt = gatt
-        self.gattTokenFile = gattTokenFile ?? settings.tokenFile
-        hosts = HTTPHosts(names: settings.hosts)
+        self.gattTokenFile = gattTokenFile
         self.report = report
         self.hub = hub
         self.logger = logger
         wakeUp = WakeUp()
+        state.withLock { $0.wanted = settings }
+    }
+
+    /// Serves by these settings, as soon as it can; also reads the files of certificates again if they have changed.
+    /// - Parameter settings: `nil`: nothing is served any more.
+    func use(_ settings: HTTPSettings?) {
+        state.withLock { state in
+            state.wanted = settings
+            state.isNew = true
+        }
+        wakeUp.signal()
     }
 
     func run() async throws {
@@ -88,30 +107,11 @@ final class GatewayServer: Service {
     // MARK: On the thread
 
     private func serve() {
-        var lastProblem: String?
-        // The address may be in use or not exist yet: the rest of the gateway must not stop for that.
-        while !isStopped {
-            do throws(SocketProblem) {
-                let security = try settings.security.map { security throws(SocketProblem) in try security.context() }
-                let listener = try ListeningSocket(address: settings.host, port: settings.port)
-                lastProblem = nil
-                serve(listener, security)
-            } catch {
-                if error.text != lastProblem {
-                    logger.error("cannot serve HTTP on \(settings.host):\(settings.port): \(error.text); trying again")
-                }
-                lastProblem = error.text
-                wakeUp.wait(Self.retryPause)
-            }
-        }
-    }
-
-    private func serve(_ listener: borrowing ListeningSocket, _ security: TLSContext?) {
-        var server = HTTPSockets(security: security)
+        var server = HTTPSockets()
         var clients = Clients()
         while !isStopped {
-            let waits = !clients.waiting.isEmpty || clients.watch.isNeeded
-            server.wait(listener, wakeUp, atMost: waits ? Self.refreshTime : nil)
+            follow(&server, &clients)
+            wait(&server, clients)
             for (id, request) in server.drainRequests() { handle(request, id, &server, &clients) }
             for (id, message) in server.drainMessages() { handle(message, id, &server, &clients) }
             sendAnswers(&server, &clients)
@@ -123,18 +123,71 @@ final class GatewayServer: Service {
         }
     }
 
+    private func wait(_ server: inout HTTPSockets, _ clients: Clients) {
+        let retry = clients.retry.map { max(.zero, $0 - .now) }
+        guard clients.place.isOpen else {
+            let time = retry.map { Int32(clamping: $0.components.seconds + 1) * 1000 }
+            return wakeUp.wait(time ?? -1)
+        }
+        let waits = !clients.waiting.isEmpty || clients.watch.isNeeded
+        let longest = waits ? Self.refreshTime : retry.map { $0 + .seconds(1) }
+        clients.place.wait(&server, wakeUp, atMost: longest)
+    }
+
+    /// Serves by what the settings want. The address may be in use or not exist yet: the rest of the gateway, and what is
+    /// served already, must not stop for that.
+    private func follow(_ server: inout HTTPSockets, _ clients: inout Clients) {
+        let (wanted, isNew) = state.withLock { state in
+            defer { state.isNew = false }
+            return (state.wanted, state.isNew)
+        }
+        guard isNew || clients.retry.map({ $0 <= .now }) ?? false else { return }
+        clients.retry = nil
+        do throws(SocketProblem) {
+            switch try clients.place.follow(wanted) {
+            case .none: break
+            case .certificate:
+                server.security = clients.place.security
+                logger.info("the certificate for HTTP was read again")
+            case .everything:
+                server.dropAll()
+                // It misses those who wait for answers.
+                sendAnswers(&server, &clients)
+                server.security = clients.place.security
+                clients.hosts = HTTPHosts(names: clients.place.settings?.hosts ?? [])
+                clients.waiting = []
+            }
+            state.withLock { $0.problem = nil }
+        } catch {
+            clients.retry = .now + Self.retryPause
+            failed(error, wanted, clients.place)
+        }
+    }
+
+    private func failed(_ problem: SocketProblem, _ wanted: HTTPSettings?, _ place: HTTPPlace) {
+        let place = place.settings.map { "; until then it stays as it was, on \($0.place)" } ?? ""
+        let text = "cannot serve HTTP on \(wanted?.place ?? ""): \(problem.text)\(place)"
+        let isNews = state.withLock { state in
+            defer { state.problem = text }
+            return state.problem != text
+        }
+        if isNews { logger.error("\(text); trying again") }
+    }
+
     private func handle(
         _ request: HTTPRequest, _ id: HTTPConnections.ID, _ server: inout HTTPSockets, _ clients: inout Clients
     ) {
-        let tokens = GatewayRoute.Tokens(
-            reading: token(settings.tokenFile), gatt: gatt == nil ? nil : token(gattTokenFile))
-        switch GatewayRoute(request, hosts: hosts, tokens: tokens) {
+        let tokenFile = clients.place.settings?.tokenFile
+        // Requests for GATT are never taken without a token.
+        let gattToken = gatt == nil ? nil : (gattTokenFile ?? tokenFile).map { token($0) }
+        let tokens = GatewayRoute.Tokens(reading: token(tokenFile), gatt: gattToken)
+        switch GatewayRoute(request, hosts: clients.hosts, tokens: tokens) {
         case .refused(let status, let fields):
             var answer = HTTPAnswer(status)
             answer.fields = fields
             server.answer(answer, to: id)
         case .health:
-            let (isHealthy, body) = report.health()
+            let (isHealthy, body) = report.health(http: state.withLock { $0.problem })
             server.answer(
                 HTTPAnswer(isHealthy ? .ok : .serviceUnavailable, contentType: "application/json", body: body), to: id)
         case .metrics:
@@ -151,7 +204,7 @@ final class GatewayServer: Service {
         case .live: server.answer(livePage(), to: id)
         case .gatt(let body): handle(gatt: body, id, &server, &clients)
         case .events(let filter, let last):
-            guard server.takeStreamPlace(id, isAuthorised: isAuthorised(filter)) else {
+            guard server.takeStreamPlace(id, isAuthorised: tokenFile != nil || filter.permitted.contains(.gatt)) else {
                 return server.answer(HTTPAnswer(.tooManyRequests), to: id)
             }
             let head = HTTPAnswer(
@@ -159,17 +212,12 @@ final class GatewayServer: Service {
             server.beginStream(head, pulse: Array(":\n\n".utf8), on: id)
             clients.readers[id] = hub.reader(filter, usesWebSocket: false, lastEventID: last)
         case .webSocket(let filter, let last, let key):
-            guard server.takeStreamPlace(id, isAuthorised: isAuthorised(filter)) else {
+            guard server.takeStreamPlace(id, isAuthorised: tokenFile != nil || filter.permitted.contains(.gatt)) else {
                 return server.answer(HTTPAnswer(.tooManyRequests), to: id)
             }
             server.beginWebSocket(accept: WebSocketUpgrade.proof(ofKey: key), on: id)
             clients.readers[id] = hub.reader(filter, usesWebSocket: true, lastEventID: last)
         }
-    }
-
-    /// Whether one who reads events has shown a token.
-    private func isAuthorised(_ filter: EventFilter) -> Bool {
-        settings.tokenFile != nil || filter.permitted.contains(.gatt)
     }
 
     // MARK: Requests for GATT

@@ -7,8 +7,8 @@ import Glibc
 struct HTTPSockets: ~Copyable {
     private var connections = HTTPConnections()
     private var descriptors: [HTTPConnections.ID: Int32] = [:]
-    /// `nil`: clients connect without Transport Layer Security.
-    private let security: TLSContext?
+    /// For those who connect; `nil`: without Transport Layer Security.
+    var security: TLSContext?
     private var sessions: [HTTPConnections.ID: TLSSession] = [:]
     private var requests: [(HTTPConnections.ID, HTTPRequest)] = []
     private var messages: [(HTTPConnections.ID, [UInt8])] = []
@@ -21,8 +21,6 @@ struct HTTPSockets: ~Copyable {
     private static let acceptedAtOnce = 16
 
     private static var now: Instant { Instant(microseconds: Int64(EventLoop.nowMicroseconds)) }
-
-    init(security: TLSContext?) { self.security = security }
 
     deinit { for descriptor in descriptors.values { close(descriptor) } }
 
@@ -71,6 +69,13 @@ struct HTTPSockets: ~Copyable {
     mutating func drop(_ id: HTTPConnections.ID) {
         connections.failed(id)
         perform()
+    }
+
+    /// Ends all connections at once.
+    mutating func dropAll() {
+        for id in connections.open { connections.failed(id) }
+        perform()
+        (requests, messages) = ([], [])
     }
 
     // MARK: Requests

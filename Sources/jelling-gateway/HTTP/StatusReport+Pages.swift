@@ -88,7 +88,11 @@ extension StatusReport {
         return object.text + "\n"
     }
 
-    func settings() -> String { currentSettings().shown.text + "\n" }
+    func settings() -> String {
+        let waiting = waitingChanges()
+        let shown = currentSettings().shown
+        return (waiting.isEmpty ? shown : shown.adding("needRestart", JSONValue(waiting))).text + "\n"
+    }
 
     // MARK: Metrics
 

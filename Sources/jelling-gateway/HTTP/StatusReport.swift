@@ -3,7 +3,6 @@ import BLEJSON
 
 /// The gateway's health and metrics.
 struct StatusReport: Sendable {
-    let name: String
     let core: GatewayCore
     let pool: AdapterPool
     let delivery: Delivery?
@@ -15,10 +14,13 @@ struct StatusReport: Sendable {
     let matter: MatterService?
     /// The settings in force.
     let currentSettings: @Sendable () -> GatewaySettings
+    /// The keys of the settings whose changes need a restart.
+    let waitingChanges: @Sendable () -> [String]
     let started = ContinuousClock.now
 
     /// Whether every part works, and a JSON object that names the parts that do not, with the reasons.
-    func health() -> (isHealthy: Bool, body: String) {
+    /// - Parameter http: why the server does not serve as the settings want; `nil`: it does.
+    func health(http: String?) -> (isHealthy: Bool, body: String) {
         var isHealthy = true
         let adapters = pool.runners.map { runner -> JSONValue in
             let status = runner.status
@@ -29,7 +31,7 @@ struct StatusReport: Sendable {
             ]
             return status.problem.map { object.adding("problem", .string($0)) } ?? object
         }
-        var object: JSONValue = ["gateway": .string(name), "adapters": .array(adapters)]
+        var object: JSONValue = ["gateway": .string(core.name), "adapters": .array(adapters)]
         if let delivery {
             let isConnected = delivery.isConnected
             var queue: JSONValue = ["messages": .integer(delivery.depth + delivery.unwritten)]
@@ -37,11 +39,14 @@ struct StatusReport: Sendable {
             if !isConnected || delivery.storeProblem != nil { isHealthy = false }
             object = object.adding("broker", broker(delivery)).adding("queue", queue)
         }
-        for (key, problem) in [("counters", counters?.problem), ("bonds", bonds.problem)] {
+        for (key, problem) in [("counters", counters?.problem), ("bonds", bonds.problem), ("http", http)] {
             guard let problem else { continue }
             isHealthy = false
             object = object.adding(key, ["problem": .string(problem)])
         }
+        // The settings in force work: that is no failure.
+        let waiting = waitingChanges()
+        if !waiting.isEmpty { object = object.adding("needRestart", JSONValue(waiting)) }
         let head: JSONValue = ["status": isHealthy ? "ok" : "failing"]
         guard case .object(let members) = object, case .object(let first) = head else { return (isHealthy, "") }
         return (isHealthy, JSONValue.object(first + members).text + "\n")

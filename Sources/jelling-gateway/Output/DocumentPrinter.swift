@@ -52,9 +52,9 @@ final class DocumentPrinter: Sendable {
 
     /// Waits a short time until everything is printed.
     func finish() {
-        let done = DispatchSemaphore(value: 0)
+        let done = WakeUp()
         thread.async { done.signal() }
-        _ = done.wait(timeout: .now() + 2)
+        done.wait(2000)
     }
 
     private static func write(_ octets: [UInt8]) -> Bool {

@@ -9,8 +9,9 @@ extension Delivery {
         guard own.store == nil, let path, !state.withLock({ $0.retryIsScheduled }) else { return }
         do {
             if let folder { _ = try SafeFolder(path: folder, isMade: true) }
-            let (known, positions) = state.withLock { state in
-                (own.window + state.onTheWay.messages + state.refusedAgain, state.acknowledged)
+            let (known, positions, settings) = state.withLock { state in
+                state.hasNewSettings = false
+                return (own.window + state.onTheWay.messages + state.refusedAgain, state.acknowledged, state.settings)
             }
             let end = (positions + known.compactMap(\.id) + [own.windowEnd]).max() ?? 0
             let store = try MessageStore(
@@ -26,6 +27,29 @@ extension Delivery {
             if store.count > 0 { logger.info("\(store.count) messages wait in \(path)") }
             storeWorks(store)
         } catch {
+            storeFailed(error, &own)
+        }
+    }
+
+    /// Gives new limits to the store.
+    func obeySettings(_ own: inout Worker) {
+        guard let store = own.store else { return }
+        let settings = state.withLock { state -> QueueSettings? in
+            guard state.hasNewSettings, !state.retryIsScheduled else { return nil }
+            state.hasNewSettings = false
+            return state.settings
+        }
+        guard let settings else { return }
+        do {
+            let dropped = try store.use(settings)
+            state.withLock { state in
+                state.counters.dropped += UInt64(dropped)
+                state.depth = store.count
+            }
+            guard dropped > 0 else { return }
+            (own.window, own.windowEnd, own.hasMore) = ([], 0, true)
+        } catch {
+            state.withLock { $0.hasNewSettings = true }
             storeFailed(error, &own)
         }
     }

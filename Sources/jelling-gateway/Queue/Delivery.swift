@@ -1,6 +1,7 @@
 import BLE
 import BLEGateway
 import Dispatch
+import Glibc
 import Logging
 import Synchronization
 
@@ -70,14 +71,16 @@ final class Delivery: Sendable {
         /// What the broker does not allow, as reported.
         var limitNotices: [String] = []
         weak var retained: (any RetainedSource)?
+        var settings: QueueSettings
+        /// Whether the worker has to tell the store.
+        var hasNewSettings = false
     }
 
     enum Loss { case none, unreported, reported }
 
-    let state = Mutex(State())
+    let state: Mutex<State>
     let worker = DispatchQueue(label: "delivery")
     let logger: Logger
-    let settings: QueueSettings
     let path: String?
     /// The folder that only this user may change, if the queue is in it.
     let folder: String?
@@ -113,7 +116,7 @@ final class Delivery: Sendable {
         onMessage: @escaping @Sendable (String, [UInt8]) -> Void,
         onUnwanted: @escaping @Sendable (String) -> Void
     ) {
-        self.settings = settings
+        state = Mutex(State(settings: settings))
         self.path = path
         self.folder = folder
         self.logger = logger
@@ -164,6 +167,15 @@ final class Delivery: Sendable {
         schedule()
     }
 
+    /// Changes the limits of the queue on disk.
+    func use(_ settings: QueueSettings) {
+        state.withLock { state in
+            state.settings = settings
+            state.hasNewSettings = true
+        }
+        schedule()
+    }
+
     /// Asks for what has to be retained, from now on.
     func obey(_ source: any RetainedSource) { state.withLock { $0.retained = source } }
 
@@ -206,11 +218,19 @@ final class Delivery: Sendable {
         }
     }
 
-    /// Whether the worker responds within this time, in seconds.
-    func answers(within seconds: Double) -> Bool {
-        let done = DispatchSemaphore(value: 0)
-        worker.async { done.signal() }
-        return done.wait(timeout: .now() + seconds) == .success
+    /// Whether the worker responds within this time.
+    func answers(within time: Duration) async -> Bool {
+        final class Answer: Sendable {
+            let isThere = Mutex(false)
+        }
+        let answer = Answer()
+        worker.async { answer.isThere.withLock { $0 = true } }
+        let end = ContinuousClock.now + time
+        repeat {
+            try? await Task.sleep(for: .milliseconds(20))
+            if answer.isThere.withLock({ $0 }) { return true }
+        } while ContinuousClock.now < end && !Task.isCancelled
+        return false
     }
 
     // MARK: The worker
@@ -228,6 +248,7 @@ final class Delivery: Sendable {
     private func work(_ own: inout Worker) {
         state.withLock { $0.isScheduled = false }
         openStore(&own)
+        obeySettings(&own)
         if state.withLock({ state in
             defer { state.startsAgain = false }
             return state.startsAgain
@@ -257,5 +278,5 @@ extension Delivery.State {
 
 private func usleepShortly() {
     // Only at the end of the program.
-    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(20))
+    usleep(20_000)
 }

@@ -15,7 +15,9 @@ struct DiskReserve {
         self.path = path + "-reserve"
         folder = OutputPlace.parts(path).folder
         let total = Self.room(of: folder)?.total ?? .max
-        size = min(4 << 20, max(256 << 10, total / 16))
+        // The log, too, is a file that the limit of the process ends.
+        let most = Self.fileLimit.map { max(64 << 10, $0 / 4) } ?? .max
+        size = min(4 << 20, max(256 << 10, total / 16), most)
     }
 
     /// The size of the disk and what is free of it, in octets; `nil` if the system does not say it.

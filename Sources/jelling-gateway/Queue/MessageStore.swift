@@ -8,14 +8,14 @@ import GRDB
 /// however it ends; a power failure may lose the last transactions.
 final class MessageStore {
     private let database: DatabaseQueue
-    private let settings: QueueSettings
+    private var settings: QueueSettings
     private(set) var count: Int
 
     /// What became of a file that was damaged, or no database; `nil` if it was neither.
     private(set) var rescue: QueueRescue?
 
     private let reserve: DiskReserve
-    private let sizeLimit: Int
+    private var sizeLimit: Int
     /// Whether the disk was full, and the reserve has been given back: then the file does not grow.
     private var isTight = false
     private var nextAttempt = ContinuousClock.now
@@ -45,7 +45,7 @@ final class MessageStore {
         }
         let reserve = DiskReserve(besides: path)
         self.reserve = reserve
-        sizeLimit = min(settings.sizeLimit, DiskReserve.fileLimit.map { $0 / 4 * 3 } ?? .max)
+        sizeLimit = Self.sizeLimit(settings)
         var rescue = isDamaged ? try QueueRescue(path: path, isWhole: false) : nil
         do {
             database = try Self.open(path, reserve, settings)
@@ -116,15 +116,34 @@ final class MessageStore {
                 try database.execute(sql: "ALTER TABLE message ADD COLUMN superseded INTEGER NOT NULL DEFAULT 0")
             }
             try check(database)
-            guard settings.overflow == .superseded else { return }
-            try database.execute(
-                sql: """
-                    CREATE INDEX IF NOT EXISTS message_superseded ON message (id) WHERE superseded = 1;
-                    UPDATE message SET superseded = 1
-                        WHERE superseded = 0 AND id NOT IN (SELECT MAX(id) FROM message GROUP BY topic);
-                    """)
+            if settings.overflow == .superseded { try markAll(database) }
         }
         return database
+    }
+
+    /// Marks all messages that a newer one replaces. From then on each is marked when the newer one is written.
+    private static func markAll(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE INDEX IF NOT EXISTS message_superseded ON message (id) WHERE superseded = 1;
+                UPDATE message SET superseded = 1
+                    WHERE superseded = 0 AND id NOT IN (SELECT MAX(id) FROM message GROUP BY topic);
+                """)
+    }
+
+    private static func sizeLimit(_ settings: QueueSettings) -> Int {
+        min(settings.sizeLimit, DiskReserve.fileLimit.map { $0 / 4 * 3 } ?? .max)
+    }
+
+    /// Changes the limits.
+    /// - Returns: how many messages were dropped because the queue is too long for them.
+    func use(_ settings: QueueSettings) throws -> Int {
+        if settings.overflow == .superseded, self.settings.overflow != .superseded {
+            try database.write { try Self.markAll($0) }
+        }
+        self.settings = settings
+        sizeLimit = Self.sizeLimit(settings)
+        return try write([], [] as [Int64]).dropped
     }
 
     /// - Throws: `UnreadableRow` if texts would be read wrongly, or no message could be added any more; an error of

@@ -21,8 +21,10 @@ struct QueueRescue {
     /// - Parameter isWhole: `false`: some of its messages are known to be lost.
     init(path: String, isWhole: Bool) throws {
         self.isWhole = isWhole
-        // Without a date if the clock is wrong enough.
-        let file = "\(path).broken-\(Int64(exactly: Date().timeIntervalSince1970.rounded()) ?? 0)"
+        // Without a date if the clock is wrong enough. After those that are there, also if it was set back: the first of
+        // them are removed.
+        let date = Int64(exactly: Date().timeIntervalSince1970.rounded()) ?? 0
+        let file = "\(path).broken-\(max(date, (Self.dates(of: path).last ?? 0) + 1))"
         self.file = file
         try FileManager.default.moveItem(atPath: path, toPath: file)
         try? FileManager.default.removeItem(atPath: path + "-shm")
@@ -31,14 +33,19 @@ struct QueueRescue {
         Self.removeOldest(of: path)
     }
 
-    private static func removeOldest(of path: String) {
+    /// The dates in the names of the files that were moved aside, in order.
+    private static func dates(of path: String) -> [Int64] {
         let (folder, name) = OutputPlace.parts(path)
         let prefix = name + ".broken-"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let dates = names.compactMap { $0.hasPrefix(prefix) ? Int64($0.dropFirst(prefix.count)) : nil }.sorted()
-        for date in dates.dropLast(keptFiles) {
+        let dates = names.compactMap { $0.hasPrefix(prefix) ? Int64($0.dropFirst(prefix.count)) : nil }
+        return dates.filter { (0..<lastPosition).contains($0) }.sorted()
+    }
+
+    private static func removeOldest(of path: String) {
+        for date in dates(of: path).dropLast(keptFiles) {
             for ending in ["", "-wal"] {
-                try? FileManager.default.removeItem(atPath: "\(folder)/\(prefix)\(date)\(ending)")
+                try? FileManager.default.removeItem(atPath: "\(path).broken-\(date)\(ending)")
             }
         }
     }

@@ -46,6 +46,13 @@ final class AdapterPool: Service {
         }
     }
 
+    /// Opens adapters again, as after a change of what they are opened with; their links end.
+    func reopen(where isWanted: (AdapterSettings) -> Bool, watchdog: WatchdogSettings) async {
+        let all = runners.map(\.settings)
+        await set(all.filter { !isWanted($0) }, watchdog: watchdog)
+        await set(all, watchdog: watchdog)
+    }
+
     /// Changes whether scan responses are requested.
     /// - Parameter isActive: `nil`: as in the settings.
     func scan(isActive: Bool?) {

@@ -9,7 +9,7 @@ struct GatewayRadio: Sendable {
     /// `nil`: the gateway only listens.
     let links: GatewayLinks?
     /// Where the bonds are that links use.
-    private let bondFolder: String
+    private let bonds: BondedDevices
     /// Whether requesters may pair.
     private let allowsPairing: Bool
     private let logger: Logger
@@ -18,13 +18,13 @@ struct GatewayRadio: Sendable {
     /// `nil`: the gateway is no client of a matter-server.
     let matter: MatterService?
 
-    init(core: GatewayCore, settings: GatewaySettings, bondFolder: String, logger: Logger) {
+    init(core: GatewayCore, settings: GatewaySettings, bonds: BondedDevices, logger: Logger) {
         self.core = core
         let links = settings.linkLimits.map { GatewayLinks($0) }
         self.links = links
         proxy = links.flatMap { ProxyService(settings, links: $0, logger: logger) }
         matter = links.flatMap { MatterService(settings, links: $0, logger: logger) }
-        self.bondFolder = bondFolder
+        self.bonds = bonds
         allowsPairing = proxy?.allowsPairing ?? true
         self.logger = logger
     }
@@ -41,7 +41,7 @@ struct GatewayRadio: Sendable {
     /// An adapter that only listens needs no bonds. With links, its requesters decide when to pair.
     func prepare(_ configuration: inout AdapterConfiguration) {
         guard links != nil else { return }
-        configuration.bondStore = FileBondStore(path: bondFolder) { [logger] in logger.warning("\($0)") }
+        configuration.bondStore = FileBondStore(path: bonds.folder) { [logger] in logger.warning("\($0)") }
         configuration.security.pairsOnDemand = false
         configuration.security.acceptsPairing = false
         configuration.security.followsSecurityRequests = allowsPairing

@@ -28,6 +28,9 @@ final class GatewayProgram: Sendable {
     private let hub = EventHub()
     /// The settings of the start: for some of them a change needs a restart.
     private let started: GatewaySettings
+    /// The keys whose changes wait for a restart.
+    private let waiting = Mutex<[String]>([])
+    private let server = Mutex<GatewayServer?>(nil)
 
     private struct Options: Sendable {
         var prints: Bool
@@ -77,10 +80,10 @@ final class GatewayProgram: Sendable {
         let shared = SharedQuality(settings.broker?.qualityOfService ?? 1)
         quality = shared
         let stateFolder = Self.stateFolder(settings)
-        let bonds = BondedDevices(folder: settings.bonds ?? stateFolder + "/security", logger: logger)
+        let bonds = BondedDevices(folder: Self.bondFolder(settings), logger: logger)
         self.bonds = bonds
         if settings.broker != nil { bonds.makeFolder() }
-        requests.watch(bonds.watchedPath)
+        requests.watch(Self.watched(settings, bonds))
         let settings = bonds.identified(settings)
         self.settings = Mutex(settings)
         let ending = Ending()
@@ -115,7 +118,7 @@ final class GatewayProgram: Sendable {
         counters =
             keepsState ? CounterService(folder: stateFolder, core: core, logger: logger) : nil
         retained = keepsState ? RetainedService(folder: stateFolder, core: core, logger: logger) : nil
-        let radio = GatewayRadio(core: core, settings: settings, bondFolder: bonds.folder, logger: logger)
+        let radio = GatewayRadio(core: core, settings: settings, bonds: bonds, logger: logger)
         links = radio.links
         proxy = radio.proxy
         matter = radio.matter
@@ -184,16 +187,7 @@ final class GatewayProgram: Sendable {
         if let retained { services.append(retained) }
         if let delivery { services.append(BrokerService(delivery: delivery)) }
         if let counters { services.append(counters) }
-        if let http = first.http {
-            let report = StatusReport(
-                name: first.gateway.name, core: core, pool: pool, delivery: delivery, counters: counters, bonds: bonds,
-                links: links, gatt: gatt, proxy: proxy, matter: matter
-            ) { [weak self] in self?.settings.withLock { $0 } ?? first }
-            let server = GatewayServer(
-                settings: http, report: report, hub: hub, gatt: first.gatt?.usesHTTP == true ? gatt : nil,
-                gattTokenFile: first.gatt?.tokenFile, logger: logger)
-            services.append(server)
-        }
+        services.append(makeServer(first))
         if let proxy {
             proxy.use(pool)
             services.append(proxy)
@@ -230,6 +224,22 @@ final class GatewayProgram: Sendable {
         return true
     }
 
+    private func makeServer(_ settings: GatewaySettings) -> GatewayServer {
+        let report = StatusReport(
+            core: core, pool: pool, delivery: delivery, counters: counters, bonds: bonds, links: links, gatt: gatt,
+            proxy: proxy, matter: matter
+        ) { [weak self] in
+            self?.settings.withLock { $0 } ?? settings
+        } waitingChanges: { [weak self] in
+            self?.waiting.withLock { $0 } ?? []
+        }
+        let server = GatewayServer(
+            settings: settings.http, report: report, hub: hub, gatt: settings.gatt?.usesHTTP == true ? gatt : nil,
+            gattTokenFile: settings.gatt?.tokenFile, logger: logger)
+        self.server.withLock { $0 = server }
+        return server
+    }
+
     private func connect(_ settings: GatewaySettings) throws(MQTTProblem) {
         guard let delivery, let broker = settings.broker else { return }
         let client = try MQTTClient(broker, of: settings.gateway, delegate: delivery)
@@ -245,45 +255,78 @@ final class GatewayProgram: Sendable {
         // Without a broker at the start there is none until a restart.
         let changesBroker = new.broker != nil && started.broker == nil
         if changesBroker { new.broker = nil }
-        new = bonds.identified(new)
-        SettingsCheck(settings: new, stateFolder: Self.stateFolder(new), review: review).checkBroker()
+        let waiting = SettingsRule.changedKeys(started, new, needingRestart: true)
+        new.keepUntilRestart(of: started)
+        if !new.isUsed, !options.prints, review.problems.isEmpty { source.reportNoUse(review) }
+        let old = settings.withLock { $0 }
+        SettingsCheck(settings: new, stateFolder: Self.stateFolder(new), review: review).checkReload(from: old)
         guard review.problems.isEmpty else {
             for line in WrongSettings(problems: review.problems).lines { logger.error("\(line)") }
             return logger.error("the settings stay as they were")
         }
-        let old = settings.withLock { $0 }
-        reportRestart(new, changesBroker: changesBroker)
-        guard new != old else {
-            if isAsked { logger.info("the settings were loaded again; none has changed") }
-            return
-        }
-        let needsSession =
-            new.broker != old.broker || new.gateway.name != old.gateway.name
-            || new.gateway.topics.status != old.gateway.topics.status
-            || new.gateway.homeAssistant?.prefix != old.gateway.homeAssistant?.prefix
-        if needsSession {
+        if needsSession(new, old) {
             do throws(MQTTProblem) { try connect(new) } catch {
                 return logger.error("\(error); the settings stay as they were")
             }
         }
+        let usesOtherBonds = Self.bondFolder(new) != bonds.folder
+        bonds.use(Self.bondFolder(new))
+        if usesOtherBonds, started.broker != nil { bonds.makeFolder() }
+        new = bonds.identified(new)
+        requests.watch(Self.watched(new, bonds))
+        // Also without another setting: certificates are replaced in their files.
+        server.withLock { $0 }?.use(new.http)
+        let isRestored = note(waiting: waiting, changesBroker: changesBroker)
+        guard new != old else {
+            let said = isRestored ? "nothing waits for a restart any more" : "none has changed"
+            if isAsked || isRestored { logger.info("the settings were loaded again; \(said)") }
+            return
+        }
         settings.withLock { $0 = new }
         quality.value = new.broker?.qualityOfService ?? 1
+        if new.queue != old.queue { delivery?.use(new.queue) }
         if new.gateway != old.gateway { core.configure(new.gateway) }
+        // Those of the daemon are its own. The engines of others read theirs when they are opened.
+        if usesOtherBonds, links != nil {
+            await pool.reopen(where: { !$0.transport.hasPrefix("bled") }, watchdog: old.watchdog)
+        }
         if new.adapters != old.adapters || new.watchdog != old.watchdog {
             await pool.set(new.adapters, watchdog: new.watchdog)
         }
-        let keys = SettingsRule.changed(old, new, needingRestart: false)
+        let keys = SettingsRule.text(of: SettingsRule.changedKeys(old, new, needingRestart: false))
         logger.info("the settings were loaded again\(keys.map { "; in force: \($0)" } ?? "")")
     }
 
+    /// Whether a change needs another session with the broker.
+    private func needsSession(_ new: GatewaySettings, _ old: GatewaySettings) -> Bool {
+        new.broker != old.broker || new.gateway.name != old.gateway.name
+            || new.gateway.topics.status != old.gateway.topics.status
+            || new.gateway.homeAssistant?.prefix != old.gateway.homeAssistant?.prefix
+    }
+
     /// Names the settings that are not those of the start and need a restart.
-    private func reportRestart(_ new: GatewaySettings, changesBroker: Bool) {
+    /// - Returns: whether there were some, and are no more.
+    private func note(waiting keys: [String], changesBroker: Bool) -> Bool {
         if changesBroker {
             logger.warning("a broker cannot be added while the gateway runs; ‘mqtt’ needs a restart")
         }
-        if let keys = SettingsRule.changed(started, new, needingRestart: true) {
-            logger.warning("changes of \(keys) need a restart; everything else is in force")
+        if let text = SettingsRule.text(of: keys) {
+            logger.warning("changes of \(text) need a restart; everything else is in force")
         }
+        let all = (changesBroker ? ["mqtt"] : []) + keys
+        return waiting.withLock { waiting in
+            defer { waiting = all }
+            return !waiting.isEmpty && all.isEmpty
+        }
+    }
+
+    /// Files besides that of the settings whose changes count at once.
+    private static func watched(_ settings: GatewaySettings, _ bonds: BondedDevices) -> [String] {
+        [bonds.watchedPath] + (settings.http?.security?.files ?? [])
+    }
+
+    private static func bondFolder(_ settings: GatewaySettings) -> String {
+        settings.bonds ?? stateFolder(settings) + "/security"
     }
 
     /// The path of the queue; `nil`: in memory.

@@ -8,7 +8,9 @@ final class ReloadRequests: Sendable {
     /// SIGHUP is `true`.
     let requests: AsyncStream<Bool>
     private let continuation: AsyncStream<Bool>.Continuation
-    private let watches: Mutex<[FileWatch]>
+    /// By path.
+    private let watches: Mutex<[String: FileWatch]>
+    private let settings: String?
     /// Only kept.
     private let hangUps: Mutex<(any DispatchSourceSignal)?>
 
@@ -24,7 +26,8 @@ final class ReloadRequests: Sendable {
         let (requests, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingNewest(2))
         self.requests = requests
         self.continuation = continuation
-        watches = Mutex(settings.map { [FileWatch($0)] } ?? [])
+        watches = Mutex(settings.map { [$0: FileWatch($0)] } ?? [:])
+        self.settings = settings
         guard settings != nil else {
             hangUps = Mutex(nil)
             return
@@ -36,8 +39,14 @@ final class ReloadRequests: Sendable {
         hangUps = Mutex(source)
     }
 
-    /// Watches another file, too.
-    func watch(_ path: String) { watches.withLock { $0.append(FileWatch(path)) } }
+    /// Watches these files besides that of the settings, and no others.
+    func watch(_ paths: [String]) {
+        watches.withLock { watches in
+            let wanted = paths + (settings.map { [$0] } ?? [])
+            watches = watches.filter { wanted.contains($0.key) }
+            for path in wanted where watches[path] == nil { watches[path] = FileWatch(path) }
+        }
+    }
 
     /// Asks for the settings to be read again, with everything that belongs to them.
     func ask() { continuation.yield(false) }
@@ -61,6 +70,6 @@ final class ReloadRequests: Sendable {
 
     private func hasChanged() -> Bool {
         // Each is asked, so that one change is not noticed twice.
-        watches.withLock { $0 }.map { $0.hasChanged() }.contains(true)
+        watches.withLock { $0 }.values.map { $0.hasChanged() }.contains(true)
     }
 }

@@ -19,7 +19,7 @@ struct WatchdogService: Service {
                 // If a thread hangs, this waits, and systemd ends the service.
                 _ = core.deviceCount
                 for runner in pool.runners { await runner.refreshCounters() }
-                if delivery?.answers(within: 5) ?? true { manager.notify("WATCHDOG=1") }
+                if await delivery?.answers(within: .seconds(5)) ?? true { manager.notify("WATCHDOG=1") }
                 try? await Task.sleep(for: .microseconds(interval) / 3)
             }
         }

@@ -8,7 +8,9 @@ import Synchronization
 
 /// The bonds of a folder, whose devices the gateway recognises under all their addresses.
 final class BondedDevices: Sendable {
-    private let store: FileBondStore
+    /// That of the folder, which a reload may change.
+    private let current: Mutex<FileBondStore>
+    private var store: FileBondStore { current.withLock { $0 } }
     private let logger: Logger
     /// The bonds that were read last, for the time in which they cannot be read.
     private let known = Mutex<[Bond]>([])
@@ -16,7 +18,20 @@ final class BondedDevices: Sendable {
 
     init(folder: String, logger: Logger) {
         self.logger = logger
-        store = FileBondStore(path: folder) { logger.warning("\($0)") }
+        current = Mutex(Self.store(folder, logger))
+    }
+
+    private static func store(_ folder: String, _ logger: Logger) -> FileBondStore {
+        FileBondStore(path: folder) { logger.warning("\($0)") }
+    }
+
+    /// Takes the bonds of another folder.
+    func use(_ folder: String) {
+        guard folder != store.path else { return }
+        let other = Self.store(folder, logger)
+        current.withLock { $0 = other }
+        known.withLock { $0 = [] }
+        lastProblem.withLock { $0 = nil }
     }
 
     /// Why the bonds could not be read; `nil` if they could be.

@@ -20,6 +20,10 @@ extension GatewaySettings {
                 "valueLifetime": Self.seconds(gateway.pace.valueLifetime),
                 "retain": .boolean(gateway.retainsDocuments),
             ],
+            "queue": [
+                "messages": .integer(queue.limit), "megabytes": .integer(queue.sizeLimit >> 20),
+                "drop": .string(queue.overflow.rawValue), "memory": .boolean(queue.isInMemory),
+            ],
             "watchdog": ["silence": .number(watchdog.silence), "attempts": .integer(watchdog.attempts)],
             "devices": .array(gateway.devices.map(Self.shown)),
             "identities": .array(
@@ -41,12 +45,48 @@ extension GatewaySettings {
             object = object.adding(
                 "http",
                 [
-                    "listen": .string(
-                        http.host.contains(":") ? "[\(http.host)]:\(http.port)" : "\(http.host):\(http.port)"),
-                    "hosts": JSONValue(http.hosts), "token": .boolean(http.tokenFile != nil),
+                    "listen": .string(http.place), "hosts": JSONValue(http.hosts),
+                    "token": .boolean(http.tokenFile != nil), "tls": .boolean(http.security != nil),
+                    "clientCA": .boolean(http.security?.clientAuthorities != nil),
+                ])
+        }
+        if let esphome { object = object.adding("esphome", Self.shown(esphome, gateway.name)) }
+        if let matter { object = object.adding("matter", Self.shown(matter)) }
+        if let gatt {
+            object = object.adding(
+                "gatt",
+                [
+                    "mqtt": .boolean(gateway.takesGATTRequests && broker != nil), "http": .boolean(gatt.usesHTTP),
+                    "token": .boolean(gatt.tokenFile != nil), "sessions": .integer(gatt.sessions),
                 ])
         }
         return object
+    }
+
+    private static func shown(_ proxy: ESPHomeSettings, _ gateway: String) -> JSONValue {
+        let advertising =
+            switch proxy.advertising {
+            case .off: "off"
+            case .avahi: "avahi"
+            case .folder(let folder): folder
+            }
+        return [
+            "listen": JSONValue(proxy.places.map(\.description)), "key": .boolean(proxy.keyFile != nil),
+            "slots": .integer(proxy.slots), "name": .string(proxy.name ?? gateway),
+            "pairing": .boolean(proxy.allowsPairing), "advertise": .string(advertising),
+        ]
+    }
+
+    /// A query in the path may be a secret.
+    private static func shown(_ matter: MatterSettings) -> JSONValue {
+        let server = matter.server
+        let path = server.path.prefix { $0 != "?" }
+        let rest = path.count < server.path.count ? "?…" : ""
+        let scheme = matter.security == nil ? "ws" : "wss"
+        return [
+            "url": .string("\(scheme)://\(server.authority)\(path)\(rest)"),
+            "token": .boolean(matter.tokenFile != nil),
+        ]
     }
 
     private static func seconds(_ span: Microseconds) -> JSONValue { .number(Double(span.rawValue) / 1e6) }

@@ -24,6 +24,20 @@ struct GatewaySettings: Equatable, Sendable {
 }
 
 extension GatewaySettings {
+    /// Keeps what cannot change while the program runs.
+    mutating func keepUntilRestart(of started: GatewaySettings) {
+        esphome = started.esphome
+        matter = started.matter
+        gatt = started.gatt
+        gateway.takesGATTRequests = started.gateway.takesGATTRequests
+        queue.path = started.queue.path
+        queue.isInMemory = started.queue.isInMemory
+        state = started.state
+    }
+
+    /// Whether anything is done with what the radio hears.
+    var isUsed: Bool { broker != nil || esphome != nil || http != nil || matter != nil }
+
     /// The bounds of links; `nil`: the gateway only listens.
     var linkLimits: LinkLimits? {
         // The optimizer of Swift 6.3 fails where this is inlined.
@@ -112,6 +126,15 @@ struct QueueSettings: Equatable, Sendable {
     /// The maximum size on disk, in octets.
     var sizeLimit = 1000 << 20
     var overflow = Overflow.oldest
+
+    /// What can change while the queue is used.
+    struct Limits: Equatable {
+        var messages: Int
+        var octets: Int
+        var overflow: Overflow
+    }
+
+    var limits: Limits { Limits(messages: limit, octets: sizeLimit, overflow: overflow) }
 }
 
 /// The HTTP server for health and metrics.
@@ -125,6 +148,9 @@ struct HTTPSettings: Equatable, Sendable {
     var tokenFile: String?
     /// `nil`: without Transport Layer Security.
     var security: HTTPSecurity?
+
+    /// The address and the port.
+    var place: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 /// The files for Transport Layer Security of the HTTP server.
@@ -133,6 +159,8 @@ struct HTTPSecurity: Equatable, Sendable {
     var key: String
     /// The file with the authorities that clients' certificates need; `nil`: clients need none.
     var clientAuthorities: String?
+
+    var files: [String] { [certificate, key] + (clientAuthorities.map { [$0] } ?? []) }
 
     func context() throws(SocketProblem) -> TLSContext {
         try TLSContext(certificate: certificate, key: key, authorities: clientAuthorities)

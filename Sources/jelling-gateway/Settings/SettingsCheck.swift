@@ -13,7 +13,14 @@ struct SettingsCheck {
     let review: SettingsReview
 
     /// Checks what a reload does not come into force without.
-    func checkBroker() {
+    /// - Parameter old: the settings in force.
+    func checkReload(from old: GatewaySettings) {
+        checkBroker()
+        checkServer()
+        if settings.bonds != old.bonds, let bonds = settings.bonds { check(folder: bonds, "bonds") }
+    }
+
+    private func checkBroker() {
         guard let broker = settings.broker else { return }
         let security = broker.security
         let areFilesRight = check(

@@ -5,7 +5,7 @@ import Yams
 
 /// Reads the settings file: YAML, which includes JSON.
 enum SettingsFile {
-    static let keys = SettingsRule.all.map(\.key)
+    static let keys = SettingsRule.fileKeys
 
     /// - Parameters:
     ///   - settings: what the file sets is changed in them.

@@ -3,6 +3,7 @@ import BLEGateway
 /// What a change of one key of the settings needs while the gateway runs. The keys of the file, what a reload does, what
 /// it says, and what the guide says of it come from this table.
 struct SettingsRule: Sendable {
+    /// With a dot where a key within another one has a rule of its own.
     let key: String
     /// Whether a change needs a restart; otherwise it comes into force at once.
     let needsRestart: Bool
@@ -21,16 +22,18 @@ struct SettingsRule: Sendable {
         SettingsRule("adapters") { $0.adapters },
         SettingsRule("mqtt") { $0.broker },
         SettingsRule("topics") { $0.gateway.topics },
-        SettingsRule("queue", needsRestart: true) { $0.queue },
+        SettingsRule("queue") { $0.queue.limits },
+        SettingsRule("queue.path", needsRestart: true) { $0.queue.path },
+        SettingsRule("queue.memory", needsRestart: true) { $0.queue.isInMemory },
         SettingsRule("publish") { Publishing(pace: $0.gateway.pace, retains: $0.gateway.retainsDocuments) },
         SettingsRule("filters") { $0.gateway.filter },
         SettingsRule("presence") { $0.gateway.presence },
         SettingsRule("smoothing") { $0.gateway.smoothing },
         SettingsRule("devices") { $0.gateway.devices },
         SettingsRule("identities") { $0.gateway.identities },
-        SettingsRule("bonds", needsRestart: true) { $0.bonds },
+        SettingsRule("bonds") { $0.bonds },
         SettingsRule("homeAssistant") { $0.gateway.homeAssistant },
-        SettingsRule("http", needsRestart: true) { $0.http },
+        SettingsRule("http") { $0.http },
         SettingsRule("esphome", needsRestart: true) { $0.esphome },
         SettingsRule("matter", needsRestart: true) { $0.matter },
         SettingsRule("gatt", needsRestart: true) { Requests(gatt: $0.gatt, broker: $0.gateway.takesGATTRequests) },
@@ -48,9 +51,17 @@ struct SettingsRule: Sendable {
         var retains: Bool
     }
 
-    /// The keys, as a text, whose values differ.
-    static func changed(_ old: GatewaySettings, _ new: GatewaySettings, needingRestart: Bool) -> String? {
-        let keys = all.filter { $0.needsRestart == needingRestart && $0.isChanged(old, new) }.map { "‘\($0.key)’" }
+    /// The keys of the file.
+    static var fileKeys: [String] { all.map(\.key).filter { !$0.contains(".") } }
+
+    /// The keys whose values differ.
+    static func changedKeys(_ old: GatewaySettings, _ new: GatewaySettings, needingRestart: Bool) -> [String] {
+        all.filter { $0.needsRestart == needingRestart && $0.isChanged(old, new) }.map(\.key)
+    }
+
+    /// Keys as a text; `nil`: there are none.
+    static func text(of keys: [String]) -> String? {
+        let keys = keys.map { "‘\($0)’" }
         guard let last = keys.last else { return nil }
         return keys.count == 1 ? last : keys.dropLast().joined(separator: ", ") + " and " + last
     }

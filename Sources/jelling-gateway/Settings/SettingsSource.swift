@@ -43,6 +43,15 @@ struct SettingsSource: Sendable {
         return "JELLING_GATEWAY_" + option.uppercased().replacing("-", with: "_")
     }
 
+    /// Nothing would be done with what the radio hears.
+    func reportNoUse(_ review: SettingsReview) {
+        review.add(
+            SettingsProblem(
+                file: path ?? "settings",
+                message: "no broker; add ‘mqtt’ or ‘matter’ with ‘url’, or ‘esphome’ or ‘http’ with ‘listen’, "
+                    + "or use --print"))
+    }
+
     /// - Throws: `WrongSettings` with every problem.
     func read() throws(WrongSettings) -> GatewaySettings {
         let (settings, review) = readAll()

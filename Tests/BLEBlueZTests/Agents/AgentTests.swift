@@ -132,6 +132,48 @@ struct AgentTests {
         #expect(answer(to: .consent) == .confirm(true))
     }
 
+    @Test("The daemon begins again with agents here: Pairable is what somebody set, and its time goes on")
+    func pairableAgain() {
+        func set(_ driver: inout ServiceDriver, _ name: String, _ value: BusValue) {
+            driver.call(
+                ServiceDriver.adapter, InterfaceName.properties, "Set",
+                [.string(InterfaceName.adapter), .string(name), .variant(value)])
+        }
+        func beginAgain(_ driver: inout ServiceDriver, afterSeconds seconds: Int64 = 1) -> Bool {
+            driver.handle(.adapterLost(0))
+            driver.wait(seconds: seconds)
+            driver.handle(.adapterReady(AdapterDescription(number: 0, information: ServiceDriver.information)))
+            let room = driver.service.adapters[0]
+            let shown = driver.service.tree.value(of: "Pairable", InterfaceName.adapter, at: ServiceDriver.adapter)
+            #expect(shown == .boolean(room?.isPairable == true))
+            // Those who decide are asked, if all are not refused.
+            #expect(options(driver)?.asksConsent == true)
+            return room?.isPairable == true && room?.refusesPairing == false
+        }
+        var driver = ServiceDriver.ready()
+        driver.call(
+            ObjectPaths.root, InterfaceName.agentManager, "RegisterAgent",
+            [.path("/agent"), .string("NoInputNoOutput")])
+        #expect(beginAgain(&driver))
+        set(&driver, "PairableTimeout", .uint32(30))
+        set(&driver, "Pairable", .boolean(true))
+        #expect(beginAgain(&driver, afterSeconds: 10))
+        driver.wait(seconds: 21)
+        #expect(driver.service.adapters[0]?.isPairable == false)
+        #expect(!beginAgain(&driver))
+        set(&driver, "Pairable", .boolean(true))
+        set(&driver, "Pairable", .boolean(false))
+        #expect(!beginAgain(&driver))
+        // A new agent makes it pairable, if there was none before.
+        driver.handle(.adapterLost(0))
+        driver.handle(.clientLeft(ServiceDriver.client))
+        driver.handle(.adapterReady(AdapterDescription(number: 0, information: ServiceDriver.information)))
+        driver.call(
+            ObjectPaths.root, InterfaceName.agentManager, "RegisterAgent",
+            [.path("/agent"), .string("NoInputNoOutput")])
+        #expect(driver.service.adapters[0]?.isPairable == true)
+    }
+
     /// A device whose pairing follows one that it began itself; and the call.
     private func following() -> (driver: ServiceDriver, call: CallID) {
         var driver = ServiceDriver.ready()

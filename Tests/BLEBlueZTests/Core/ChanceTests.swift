@@ -232,6 +232,7 @@ struct ChanceTests {
         #expect(open.isEmpty, "\(open) were never answered")
         #expect(sockets.isEmpty, "\(sockets) were never closed")
         #expect(driver.service.devices.isEmpty && driver.service.applications.isEmpty)
+        #expect(!driver.service.works.values.contains { if case .socketWrite = $0 { true } else { false } })
         for client in Self.clients { driver.handle(.clientLeft(client)) }
         read()
         #expect(driver.service.clients.isEmpty && driver.service.questions.isEmpty)

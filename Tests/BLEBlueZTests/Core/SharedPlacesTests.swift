@@ -74,6 +74,19 @@ struct SharedPlacesTests {
         #expect(!driver.isAnswered(late))
     }
 
+    @Test("A connection is for the user who asked for it, also when it is tried again")
+    func users() {
+        var driver = ServiceDriver.ready()
+        for user in [1000, 1001] as [UInt32] {
+            _ = connect(&driver, Int(user), user: user)
+            driver.complete(.failure(.connectionFailed(.connectionFailedToBeEstablished)))
+            driver.wait(seconds: 1)
+        }
+        var named: [UInt32?] = []
+        for case .submit(_, _, .radio(.connect(let request))) in driver.effects { named.append(request.user?.number) }
+        #expect(named == [1000, 1000, 1001, 1001])
+    }
+
     @Test("A connection that is tried again has one place")
     func retries() {
         var driver = ServiceDriver.ready()

@@ -30,6 +30,52 @@ struct UserShareTests {
         #expect(greedy.ends.isEmpty)
     }
 
+    private func request(_ peer: DeviceAddress, for user: UInt32) -> HostCommand {
+        var request = ConnectRequest(peer: peer)
+        request.user = ClientUser(user)
+        return .radio(.connect(request))
+    }
+
+    @Test("a service that connects for two users: what one waits for does not delay the other's device, which is there")
+    func connectionsOfAService() {
+        let daemon = VirtualDaemon()
+        daemon.world.air.addPeripheral(.jellingHeart)
+        let service = daemon.tool()
+        for number in 0..<30 {
+            service.request(request(DeviceAddress(value: 0xC0FF_EE00_0000 + UInt64(number), kind: .random), for: 1000))
+        }
+        daemon.world.run(for: .seconds(3))
+        let began = daemon.now
+        guard case .success? = service.end(of: request(.heart, for: 1001)) else {
+            Issue.record("the connection failed")
+            return
+        }
+        // One turn of the others has 10 s.
+        #expect(daemon.now <= began.advanced(by: .seconds(2)))
+    }
+
+    @Test("root and the daemon's own user are believed for whom they connect; others connect for themselves")
+    func believed() {
+        let daemon = VirtualDaemon(apps: []) { rules in
+            rules.ownUser = 1001
+            rules.operatorGroup = 5
+        }
+        for (user, groups, named) in [(0, [], 1002), (1001, [], 1002), (1000, [5], nil), (1002, [], nil)]
+            as [(UInt32, [UInt32], UInt32?)]
+        {
+            daemon.tool(user: user, groups: groups).request(request(.heart, for: 1002))
+            guard case .radio(.connect(let asked))? = daemon.engine.commands.last?.command else {
+                Issue.record("\(user) was refused")
+                continue
+            }
+            #expect(asked.user?.number == named && asked.user?.isOperator != true)
+        }
+        // Who is an operator the daemon knows by itself.
+        daemon.tool().request(request(.heart, for: 0))
+        guard case .radio(.connect(let asked))? = daemon.engine.commands.last?.command else { return }
+        #expect(asked.user == ClientUser(0, isOperator: true))
+    }
+
     @Test(
         "a user with many connections does not get every advertising set, and not eight scans for each; another user has room"
     )

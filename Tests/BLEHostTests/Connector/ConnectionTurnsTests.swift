@@ -135,6 +135,23 @@ struct ConnectionTurnsTests {
         #expect(connector.hasRoom(for: ClientID(rawValue: 999), limit: 1024))
     }
 
+    @Test("a client that waits for several users, as a service does, gives each of them its turns")
+    mutating func service() {
+        for peer in 100..<130 { add(peer, client: 1, ClientUser(1000)) }
+        #expect(window().count == 8)
+        pass(.milliseconds(100))
+        add(1, client: 1, ClientUser(1001))
+        add(2, client: 1, ClientUser(1002))
+        var seen = Set<DeviceAddress>()
+        for _ in 0..<10 {
+            let sought = window()
+            #expect(sought.count == 8 && sought.contains(HostRig.peer(1)) && sought.contains(HostRig.peer(2)))
+            seen.formUnion(sought)
+            pass()
+        }
+        #expect(seen.count == 32)
+    }
+
     @Test("two users who wait for the same device have one place for it, and both get the link")
     mutating func sharedDevice() {
         crowd()

@@ -1,5 +1,5 @@
 """Clients of other users, forged messages, answers that never come or never end: nobody else is harmed."""
-import asyncio, random, struct
+import asyncio, random, struct, time
 
 import pytest
 
@@ -73,6 +73,23 @@ def test_connections_of_a_user(desk):
                 client.socket.close()
             await ear.connect(device)
     desk.go(work(), 240)
+
+
+def test_connections_of_two_users(desk):
+    """A user that waits for devices which are not there does not delay the connection of another one to a device which is"""
+    desk.device('Peer', 'C0:DE:00:00:00:01').advertise()
+    greedy, other = Raw(desk.path('bus'), NOBODY), Raw(desk.path('bus'), SOMEBODY)
+    for number in range(30):
+        connect_device(greedy, f'C0:11:00:00:00:{number:02X}')
+    wait_until(lambda: len(desk.controller.accept_list) == 8, 'the controller looks for them')
+    began = time.monotonic()
+    kind, answer = other.answer(connect_device(other, 'C0:DE:00:00:00:01'), 60)
+    took = time.monotonic() - began
+    assert kind == RETURN, answer
+    # A turn of the others is 10 s.
+    assert took < 5, f'{took:.1f} s'
+    for client in greedy, other:
+        client.socket.close()
 
 
 def test_calls_of_a_user(desk):

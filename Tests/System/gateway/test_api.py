@@ -5,8 +5,9 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect as web_socket
 
-from jelling import web
+from jelling import options, web
 from jelling.child import free_port
+from jelling.esphome import KEY
 from jelling.gateway import PYTHON, wait_until
 from jelling.measures import kilobytes
 from jelling.web import Events, ask, broken, request
@@ -34,8 +35,15 @@ def devices(gateway):
 def test_api_description(bench):
     """/api is OpenAPI 3.1 for a validator that we did not write, each page in it answers, and none has a secret"""
     secrets = ['00112233445566778899aabbccddeeff', 'ffeeddccbbaa99887766554433221100', 'the-password']
+    for name, text in (('key', KEY), ('token', secrets[2])):
+        bench.write(name, text)
+    proxy, server = free_port(), free_port()
     gateway = serve(bench, 'sim', more=f'devices: [{{address: "A4:C1:38:00:00:01", key: {secrets[0]}, name: Cellar, location: below}}]\n'
-                                       f'identities: [{{name: Phone, irk: {secrets[1]}}}]\n')
+                                       f'identities: [{{name: Phone, irk: {secrets[1]}}}]\n'
+                                       f'esphome: {{listen: "127.0.0.1:{proxy}", keyFile: "{bench.path("key")}", slots: 5}}\n'
+                                       f'matter: {{url: "ws://127.0.0.1:{server}/ble?token={secrets[2]}", tokenFile: "{bench.path("token")}"}}\n'
+                                       f'gatt: {{mqtt: false, tokenFile: "{bench.path("token")}", sessions: 4}}\n')
+    secrets.append(KEY.lower())
     text = gateway.get('/api')[1]
     judge = ('import json, sys\nfrom openapi_spec_validator import OpenAPIV31SpecValidator as judge\n'
              'problems = [e.message for e in judge(json.load(sys.stdin)).iter_errors()]\nprint(problems)\nsys.exit(bool(problems))')
@@ -55,10 +63,21 @@ def test_api_description(bench):
     assert len(asked) == 10, asked
     settings = json.loads(gateway.get('/api/settings')[1])
     assert settings['devices'] == [{'address': 'A4:C1:38:00:00:01', 'key': True, 'name': 'Cellar', 'location': 'below'}]
+    assert settings['esphome'] == {'listen': [f'127.0.0.1:{proxy}'], 'key': True, 'slots': 5, 'name': 'g', 'pairing': True, 'advertise': 'off'}
+    assert settings['matter'] == {'url': f'ws://127.0.0.1:{server}/ble?…', 'token': True}
+    assert settings['gatt'] == {'mqtt': False, 'http': True, 'token': True, 'sessions': 4} and settings['queue']['messages'] == 100_000
+    known = description['components']['schemas']['Settings']['properties']
+    for key in ('esphome', 'matter', 'gatt'):
+        assert set(known[key]['required']) <= set(settings[key]) <= set(known[key]['properties']), key
+    # Who gets events of GATT is described, and is so.
+    for path in ('/events', '/ws'):
+        events = description['paths'][path]['get']
+        assert 'refused with 401' in events['description'] and {'gattToken': []} in events['security']
+    assert gateway.get('/events?event=gatt')[0] == 401
     device = json.loads(gateway.get(f'/api/devices/{HEART.lower()}')[1])
     assert device['name'] == 'Jelling Heart' and device['addressType'] == 'random' and device['device'] == HEART
     for path, wanted in (('/api/devices/00:00:00:00:00:00', 404), ('/api/devices?limit=0', 400), ('/api/devices?limit=x', 400),
-                         ('/api/gatt', 404), ('/api/', 404), ('/api/devices/', 404), ('/events?event=no', 400), ('/ws', 426)):
+                         ('/api/gatt', 401), ('/api/', 404), ('/api/devices/', 404), ('/events?event=no', 400), ('/ws', 426)):
         assert gateway.get(path)[0] == wanted, path
     first = json.loads(gateway.get('/api/devices?limit=1')[1])
     second = json.loads(gateway.get(f'/api/devices?after={first["next"]}')[1])
@@ -161,7 +180,7 @@ def test_api_sites(bench):
         assert ask(gateway.port, request('GET', path, host='evil.example'))[0] == 421, path
     for fields in own:
         assert ask(gateway.port, request('GET', '/api', *fields, host=host))[0] == 200, fields
-    body = json.dumps({'address': HEART, 'steps': ['connect']}).encode()
+    body = json.dumps({'address': HEART, 'addressType': 'random', 'steps': ['connect']}).encode()
     token, kind = 'Authorization: Bearer secret', 'Content-Type: application/json'
     for fields, wanted in (((kind,), 401), ((token,), 415), ((token, 'Content-Type: text/plain'), 415),
                            ((token, kind, 'Origin: http://evil.example'), 403), ((token, kind, 'Sec-Fetch-Site: cross-site'), 403),
@@ -173,6 +192,7 @@ def test_api_sites(bench):
     assert gateway.get('/live')[0] == 200
 
 
+@pytest.mark.slow
 def test_api_slow_readers(bench):
     """clients that open /events and /ws and never read are dropped, memory is bounded, and one who reads misses nothing"""
     gateway = serve(bench, bench.radio('--devices', '1000', '--rate', '2000'), broker=False)
@@ -203,7 +223,9 @@ def test_api_slow_readers(bench):
 
 
 def test_api_malformed(bench):
-    """100,000 broken requests and 100,000 broken frames of WebSocket: each connection ends, and the gateway goes on"""
+    """10,000 broken requests and as many broken frames of WebSocket (--messages 100000: so many of each): each connection ends, and the
+    gateway goes on"""
+    count = options.MESSAGES or 10_000
     bench.write('token', 'secret')
     gateway = serve(bench, 'sim', broker=False, more=f'gatt: {{tokenFile: "{bench.path("token")}"}}\n')
     body = json.dumps({'id': 'a', 'address': '00:00:00:00:00:01', 'steps': [{'wait': 1}, 'read 2A19', {'write': '2A39', 'value': '01'}]})
@@ -213,9 +235,9 @@ def test_api_malformed(bench):
     seeds = posts + [request('GET', '/api/devices/' + HEART), request('GET', '/events?device=x'), request('GET', '/ws', *upgrade)]
     before = kilobytes(gateway.process)
 
-    def requests(seed, count=25_000):
+    def requests(seed):
         generator = random.Random(seed)
-        for _ in range(count):
+        for _ in range(count // 4):
             whole = generator.choice(seeds)
             sent = whole[:-generator.randint(0, 1)] if generator.random() < 0.05 else broken(generator, whole)
             with web.connect(gateway.port) as s:
@@ -224,9 +246,9 @@ def test_api_malformed(bench):
                 except OSError:
                     pass
 
-    def frames(seed, count=25_000):
-        generator = random.Random(seed)
-        while count > 0:
+    def frames(seed):
+        generator, left = random.Random(seed), count // 4
+        while left > 0:
             with web.connect(gateway.port) as s:
                 s.sendall(request('GET', '/ws', *upgrade))
                 try:
@@ -235,11 +257,11 @@ def test_api_malformed(bench):
                         mask, opcode = generator.randbytes(4), generator.choice([0x81, 0x01, 0x80, 0x89, 0x8A, 0x88])
                         frame = bytes([opcode, 0x80 | min(len(text), 125)]) + mask + bytes(c ^ mask[i % 4] for i, c in enumerate(text[:125]))
                         s.sendall(broken(generator, frame))
-                        count -= 1
+                        left -= 1
                 except OSError:
                     pass
     for work in (requests, frames):
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        threads = [threading.Thread(target=work, args=(options.SEED * 4 + n,)) for n in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -250,4 +272,4 @@ def test_api_malformed(bench):
     grown = kilobytes(gateway.process) - before
     assert grown < 40_000, f'{grown} kB more'
     gateway.ends_soon('broken requests')
-    print(f'{grown} kB more')
+    print(f'{count} requests, {count} frames, {grown} kB more')

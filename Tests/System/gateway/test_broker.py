@@ -1,7 +1,9 @@
 """Brokers that break, lie or answer slowly, and subscribers from PyPI."""
 import contextlib, random, socket, struct, threading, time
 
-from jelling.child import Child
+import pytest
+
+from jelling.child import Child, free_port
 from jelling.measures import kilobytes
 from jelling.gateway import PYTHON, check_order, wait_until
 from jelling.scripted_broker import Server, read_packet
@@ -29,12 +31,10 @@ ANSWERS = {
 
 
 class HostileBroker(Server):
-    """Answers each connection in the next way of ANSWERS, or with random octets."""
+    """Answers each connection in the next of these ways."""
 
-    def __init__(self, port):
-        generator = random.Random(17)
-        self.answers = [*ANSWERS.items(), *(('random octets', b'\x20\x02\x00\x00' * (n % 2) + generator.randbytes(300)) for n in range(20))]
-        self.connections = 0
+    def __init__(self, port, answers):
+        self.answers, self.connections = answers, 0
         super().__init__(port)
 
     def serve(self, peer):
@@ -51,24 +51,34 @@ class HostileBroker(Server):
             time.sleep(0.2)
 
 
+@pytest.mark.slow
 def test_hostile_broker(bench):
     """a broker that answers with garbage, half packets and huge ones: told, tried again, nothing else stops"""
+    generator = random.Random(17)
+    answers = [*ANSWERS.items(), *(('random octets', b'\x20\x02\x00\x00' * (n % 2) + generator.randbytes(300)) for n in range(20))]
     radio = bench.radio('--devices', '10', '--rate', '50')
-    broker = HostileBroker(bench.port)
-    gateway = bench.start('--config', bench.settings(radio, mqtt=', keepAlive: 5', more='publish: {interval: 0}\nhomeAssistant: {}\n'), page=True)
-    wait_until(lambda: broker.connections >= len(broker.answers), f'{len(broker.answers)} connections', 400)
-    assert gateway.process.poll() is None, f'ended: {gateway.stderr()[-500:]}'
-    assert 'no session with' in gateway.stderr(), f'nothing was told: {gateway.stderr()}'
-    assert not gateway.is_healthy() and gateway.health()['adapters'][0]['state'] == 'scanning', gateway.health()
-    before = gateway.metric('reports_total')
-    gateway.wait_metric('reports_total', before + 20)
-    memory = kilobytes(gateway.process)
-    assert memory < 200_000, f'{memory} kB of memory'
-    broker.close()
+    # Each gateway pauses between its attempts: several have all answers sooner.
+    brokers = [HostileBroker(bench.port if n == 0 else free_port(), answers[n::4]) for n in range(4)]
+    gateways = []
+    for number, broker in enumerate(brokers):
+        file = bench.settings(radio if number == 0 else 'sim', mqtt=', keepAlive: 5', url=f'mqtt://127.0.0.1:{broker.port}', name=f'{number}.yaml',
+                              more='publish: {interval: 0}\nhomeAssistant: {}\n')
+        gateways.append(bench.start('--config', file, '--name', f'g{number or ""}', page=True))
+    for broker, gateway in zip(brokers, gateways):
+        wait_until(lambda: broker.connections > len(broker.answers), f'an attempt after {len(broker.answers)} connections', 400)
+        assert gateway.process.poll() is None, f'ended: {gateway.stderr()[-500:]}'
+        assert 'no session with' in gateway.stderr(), f'nothing was told: {gateway.stderr()}'
+        assert not gateway.is_healthy() and gateway.health()['adapters'][0]['state'] == 'scanning', gateway.health()
+        before = gateway.metric('reports_total')
+        gateway.wait_metric('reports_total', before + 10)
+        memory = kilobytes(gateway.process)
+        assert memory < 200_000, f'{memory} kB of memory'
+        broker.close()
     heard = bench.heard('jelling/g/devices/#', options=('-c', '-i', 'judge'))
     heard.wait(lambda t, p, r: True, 'documents from a broker that works', 100)
-    gateway.ends_well()
-    print(f'{broker.connections} connections, {memory // 1024} MB')
+    for gateway in gateways:
+        gateway.ends_well()
+    print(f'{sum(b.connections for b in brokers)} connections, {memory // 1024} MB')
 
 
 class SlowBroker(Server):

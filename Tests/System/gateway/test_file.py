@@ -1,6 +1,8 @@
 """Files that are not what they were: flipped bits, full disks, folders of others, pipes in the place of files."""
 import contextlib, glob, json, os, pathlib, random, shutil, signal, sqlite3, time
 
+import pytest
+
 from jelling.child import Failure, free_port
 from jelling.gateway import check_order, wait_until
 from jelling.scripted_broker import Reader, Server, read_packet
@@ -23,6 +25,7 @@ def filled_queue(bench, count=600):
         return path, store.execute('SELECT topic, payload FROM message ORDER BY id').fetchall()
 
 
+@pytest.mark.slow
 def test_flipped_bits(bench):
     """one flipped bit anywhere in the queue: the gateway starts, says what it put aside, and sends what can be read, in order"""
     path, messages = filled_queue(bench)

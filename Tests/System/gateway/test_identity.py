@@ -29,8 +29,11 @@ def test_bonds(bench):
     # Where bletool keeps its bonds if it has the same state folder.
     folder = lab.path('state/jelling/security')
     os.makedirs(folder, 0o700)
-    gateway = bench.configured(f'name: g\nadapters: ["{lab.endpoints[2]}"]\nmqtt: {{url: "{bench.url}"}}\nbonds: {folder}\n'
-                               f'publish: {{refresh: 1}}\npresence: {{timeout: 30}}\n')
+
+    def settings(folder):
+        return (f'name: g\nadapters: ["{lab.endpoints[2]}"]\nmqtt: {{url: "{bench.url}"}}\nbonds: {folder}\n'
+                f'publish: {{refresh: 1}}\npresence: {{timeout: 30}}\n')
+    gateway = bench.configured(settings(folder))
     strange = heard.wait(lambda t, p, r: '/devices/' in t and '"BumblePeer"' in p, 'document of a stranger')[0]
     assert 'identity' not in json.loads(strange[1]), f'known before it was bonded: {strange}'
     lab.run('pair', 'BumblePeer')
@@ -42,6 +45,14 @@ def test_bonds(bench):
     restart_peer(bench, lab)
     heard.wait(lambda t, p, r: t == topic and first['address'] not in p, 'document under its next address')
     assert known(heard.documents(PEER)[-1]), heard.documents(PEER)[-1]
+    # The bonds of another folder count at once: there are none.
+    bench.write('gateway.yaml', settings(bench.path('others')))
+    gateway.wait_stderr('in force: ‘identities’ and ‘bonds’')
+    count = len(heard.documents())
+    wait_until(lambda: any('identity' not in d for d in heard.documents()[count:]), 'a stranger again')
+    bench.write('gateway.yaml', settings(folder))
+    count = len(heard.documents(PEER))
+    wait_until(lambda: len(heard.documents(PEER)) > count, 'the bonded device again')
     gateway.ends_well()
 
 

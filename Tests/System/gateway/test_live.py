@@ -1,4 +1,6 @@
 """The live page in Chromium: what it shows, asks for and does by keyboard, with a device's services; a thousand devices."""
+import pathlib
+
 import pytest
 
 from jelling.browser import Browser
@@ -74,6 +76,9 @@ def test_live_page(bench, browser):
     browser.wait('/trying again/.test(document.getElementById("state").textContent)', 'it says that the gateway is away')
     gateway = bench.start('--config', file)
     browser.wait('document.getElementById("state").textContent === "live"', 'the stream is back')
+    # It says what changes of the settings wait for.
+    bench.write('gateway.yaml', pathlib.Path(file).read_text(encoding='utf-8') + 'matter: {url: "ws://127.0.0.1:1/ble"}\n')
+    browser.wait('/need a restart: matter/.test(parts.textContent)', 'the restart')
     assert browser.errors == []
 
 

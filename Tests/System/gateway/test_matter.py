@@ -1,9 +1,9 @@
 """Matter's BLE proxy: a scripted matter-server, and a scripted device that can be commissioned; servers that mean harm."""
-import base64, contextlib, hashlib, json, os, random, socket, ssl, struct, time
+import base64, concurrent.futures, contextlib, fcntl, hashlib, json, os, random, socket, ssl, struct, time
 
 import pytest
 
-from jelling import btp
+from jelling import btp, link, options
 from jelling.attributes import NOTIFY, READ, WRITE, WRITE_COMMAND
 from jelling.controller import Controller
 from jelling.gateway import PATIENCE, wait_until
@@ -16,15 +16,19 @@ from gateway.test_trouble import certificate
 class Stage:
     """A gateway that is the client of a server, and a device on the air."""
 
-    def __init__(self, bench, more='', server=None, **device):
-        self.bench = bench
-        self.controller = Controller(bench.path('hci'))
+    def __init__(self, bench, more='', server=None, name='g', **device):
+        self.bench, self.path = bench, bench.path(f'{name}.hci')
+        self.controller = Controller(self.path)
         self.device = Device(self.controller, **device)
         self.device.advertise()
         self.server = server or Server()
-        self.heard = bench.heard('jelling/#')
-        self.gateway = bench.configured(f'name: g\nadapters: ["{self.controller.endpoint}"]\nmqtt: {{url: "{bench.url}"}}\n'
-                                        f'publish: {{interval: 0}}\nmatter: {{url: "{self.server.url}"{more}}}\n')
+        if not bench.broker:
+            bench.start_broker()
+        self.heard = bench.subscribe(f'jelling/{name}/#')
+        # The device says the same all the time: documents come with each refresh.
+        self.gateway = bench.start('--config', bench.write(
+            f'{name}.yaml', f'name: {name}\nadapters: ["{self.controller.endpoint}"]\nmqtt: {{url: "{bench.url}"}}\n'
+            f'publish: {{interval: 0, refresh: 0.2}}\nmatter: {{url: "{self.server.url}"{more}}}\n'), page=True)
         self.before = None
 
     def goes_on(self, what):
@@ -203,8 +207,8 @@ def test_matter_radio(stage):
     assert session.event('scan_stopped') == {'reason': 'adapter_off'}
     assert session.event('disconnected')['connection_handle'] == handle
     refused(session, 'bluetooth_unavailable', 'start_scan')
-    os.unlink(stage.bench.path('hci'))
-    stage.controller = Controller(stage.bench.path('hci'))
+    os.unlink(stage.path)
+    stage.controller = Controller(stage.path)
     stage.device.controller = stage.controller
     stage.device.advertise()
 
@@ -275,60 +279,122 @@ def noise(source):
             'args': {k: source.choice(values) for k in source.sample(keys, source.randrange(len(keys)))}}
 
 
-def test_matter_malformed(stage):
-    """100,000 commands with wrong names and arguments are each answered; text that is no JSON, frames without a head, deep text, broken UTF-8,
-    impossible lengths and chance end the session, and the gateway comes back; memory stays"""
+# Each ends a session.
+BROKEN = {'noise': lambda: text(b'no JSON') * 40 + b'\x82\x01\x01' * 40, 'depth': lambda: text(b'[' * 60_000) * 100,
+          'utf8': lambda: b'\x81\x02\xff\xfe', 'length': lambda: b'\x82\x7f' + b'\xff' * 8, 'chance': lambda: random.Random(2).randbytes(100_000)}
+
+
+def test_matter_malformed(stage, bench):
+    """10,000 commands with wrong names and arguments (--messages 100000: so many) are each answered; text that is no JSON, frames without a
+    head, deep text, broken UTF-8, impossible lengths and chance end the session, and the gateway comes back; memory stays"""
     stage = stage()
-    session, source = stage.server.session(), random.Random(1)
+    session, source = stage.server.session(), random.Random(options.SEED)
     stage.goes_on('before')
-    count, batch = 100_000, 500
+    count, batch = options.MESSAGES or 10_000, 500
     for first in range(0, count, batch):
-        said = [{**noise(source), 'id': first + n} for n in range(batch)]
+        said = [{**noise(source), 'id': n} for n in range(first, min(first + batch, count))]
         session.connection.socket.sendall(b''.join(text(json.dumps(one).encode()) for one in said))
-        session.wait(lambda: session.answers.get(first + batch - 1), 'answers')
+        session.wait(lambda: session.answers.get(said[-1]['id']), 'answers')
     assert sorted(session.answers) == list(range(count))
     stage.goes_on('malformed commands')
-    # Each pause is twice as long as the one before.
-    broken = [text(b'no JSON') * 40 + b'\x82\x01\x01' * 40, text(b'[' * 60_000) * 100, b'\x81\x02\xff\xfe',
-              b'\x82\x7f' + b'\xff' * 8, random.Random(2).randbytes(100_000)]
-    for octets in broken:
+    # To one gateway each: the pauses of one grow with each session that ends.
+    others = {name: Server() for name in BROKEN}
+    for name, server in others.items():
+        server.gateway = bench.start('--config', bench.write(
+            f'{name}.yaml', f'name: {name}\nadapters: [sim]\nmatter: {{url: "{server.url}"}}\n'), page=True)
+    for name, server in others.items():
+        session, before = server.session(), kilobytes(server.gateway.process)
         with contextlib.suppress(OSError):
-            session.connection.socket.sendall(octets)
+            session.connection.socket.sendall(BROKEN[name]())
         session.wait_end()
-        session = stage.server.session()
-    stage.goes_on('broken messages')
+        server.session()
+        assert server.gateway.metric('matter_violations_total') == 1, name
+        grown = kilobytes(server.gateway.process) - before
+        assert grown < 30_000, f'{name}: {grown} kB more'
+        server.close()
+    print(f'{count} commands')
 
 
+@pytest.mark.slow
 def test_matter_slow(stage, bench):
     """a server that answers nothing, says no Hello, asks or pings without reading, or lets reports pile up: each loses its session and its
-    link; documents go on, memory stays, and SIGTERM ends the gateway in such a session"""
-    stage = stage(server=RawServer())
+    link; documents go on, memory stays, and SIGTERM ends the gateway in such a session. It lasts as long as a server may read nothing, 30 s"""
+    work = {'silent': silent, 'asks': lambda stage: floods(stage, text(b'{"id":1,"command":"stop_scan"}')),
+            'pings': lambda stage: floods(stage, b'\x89\x7d' + bytes(125)), 'unread': unread}
+    stages = {name: stage(server=RawServer(), name=name) for name in work}
+    # At the same time: each waits for limits of the gateway.
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        running = [pool.submit(work[name], one) for name, one in stages.items()]
+        for one in running:
+            one.result()
+
+
+def silent(stage):
+    server = stage.server
     stage.goes_on('before')
-    server, address = stage.server, stage.device.address
-    silent = server.accept(upgrades=False)
-    assert read_all(silent).startswith(b'GET /ble HTTP/1.1\r\n'), 'no end'
-    silent = server.accept()
-    assert len(read_all(silent)) > 20, 'no Hello'
-    for what in (b'{"id":1,"command":"stop_scan"}', None):
-        flooded = server.accept(hello=True)
-        flooded.sendall(text(b'{"id":1,"command":"start_scan"}'))
-        # So many octets have reports in them; they are masked.
-        read = b''
-        while len(read) < 2000:
-            read += flooded.recv(2000)
-        flooded.sendall(text(json.dumps({'id': 2, 'command': 'connect', 'args': {'address': address}}).encode()))
-        stage.device.wait(lambda: stage.device.link and stage.device.link.open, 'link')
-        octets = (text(what) if what else b'\x89\x7d' + bytes(125)) * 200
-        flooded.settimeout(PATIENCE)
-        with pytest.raises(OSError):
-            while True:
-                flooded.sendall(octets)
-        stage.is_free()
-        stage.goes_on('a flood without reading')
-    last = server.accept(hello=True)
-    last.sendall(text(b'{"id":1,"command":"start_scan"}'))
-    stage.goes_on('a session that nobody reads')
+    assert read_all(server.accept(upgrades=False)).startswith(b'GET /ble HTTP/1.1\r\n'), 'no end'
+    assert len(read_all(server.accept())) > 20, 'no Hello'
+    for problem in ('the server does not answer', 'the server does not say Hello'):
+        stage.gateway.wait_stderr(problem)
+    stage.goes_on('a server that says nothing')
+
+
+def scanned(stage):
+    """A session with reports, which is not read any more."""
+    stage.goes_on('before')
+    session = stage.server.accept(hello=True)
+    session.sendall(text(b'{"id":1,"command":"start_scan"}'))
+    # So many octets have reports in them; they are masked.
+    read = b''
+    while len(read) < 2000:
+        read += session.recv(2000)
+    return session
+
+
+def stalls(stage, session, what):
+    """The gateway ends a session that is not read, by its own decision."""
+    wait_until(lambda: stage.gateway.metric('matter_stalls_total'), f'{what}: the end of the session')
+    assert 'the server reads nothing' in stage.gateway.stderr(), stage.gateway.stderr()[-300:]
+    session.settimeout(PATIENCE)
+    with pytest.raises(ConnectionError):
+        while True:
+            session.sendall(bytes(1000))
+    stage.is_free()
+    stage.goes_on(what)
+    assert stage.gateway.metric('matter_stalls_total') == 1
+
+
+def floods(stage, request):
+    session, device = scanned(stage), stage.device
+    session.sendall(text(json.dumps({'id': 2, 'command': 'connect', 'args': {'address': device.address}}).encode()))
+    device.wait(lambda: device.link and device.link.open, 'link')
+    # As much as the gateway takes; it must not take everything.
+    session.settimeout(1)
+    with pytest.raises(TimeoutError):
+        for _ in range(64 << 20 >> 13):
+            session.sendall(request * (8192 // len(request) + 1))
+    # It reads no more: what waits in the kernel for it stays there, and nothing has ended.
+    waiting = unsent(session)
+    time.sleep(2)
+    assert unsent(session) == waiting > 0, f'it reads on: {waiting}, then {unsent(session)} octets'
+    assert device.link.open and stage.gateway.metric('matter_stalls_total') == 0
+    stage.goes_on('a flood without reading')
+    stalls(stage, session, 'a flood without reading')
+
+
+def unread(stage):
+    # So many that they soon fill what the kernel keeps for the server.
+    stage.controller.add(*(link.Device(f'C0:00:00:00:01:{n:02X}', data=stage.device.data) for n in range(20)))
+    session = scanned(stage)
+    stage.gateway.wait_metric('matter_devices_dropped_total', 0)
+    stalls(stage, session, 'reports that nobody reads')
+    scanned(stage)
     stage.gateway.ends_soon('a session that nobody reads')
+
+
+def unsent(connection):
+    """The octets that the other side's kernel has not taken (SIOCOUTQ)."""
+    return struct.unpack('i', fcntl.ioctl(connection, 0x5411, bytes(4)))[0]
 
 
 def text(said):
@@ -349,7 +415,12 @@ class RawServer:
     """A matter-server without a library, which reads nothing that it is not asked to read."""
 
     def __init__(self):
-        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.listener = socket.socket()
+        # So that what it does not read soon waits in the gateway.
+        for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            self.listener.setsockopt(socket.SOL_SOCKET, buffer, 4096)
+        self.listener.bind(('127.0.0.1', 0))
+        self.listener.listen()
         self.listener.settimeout(PATIENCE)
         self.url = f'ws://127.0.0.1:{self.listener.getsockname()[1]}/ble'
 

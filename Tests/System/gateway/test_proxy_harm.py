@@ -1,5 +1,5 @@
 """Clients of the Bluetooth proxy that mean harm, or are odd: each is refused, and nothing else stops."""
-import asyncio, base64, contextlib, os, random, socket, struct, threading, time
+import asyncio, base64, concurrent.futures, contextlib, os, random, socket, struct, threading, time
 
 import pytest
 
@@ -19,24 +19,42 @@ def noise(content):
     return b'\x01' + struct.pack('>H', len(content)) + content
 
 
-@pytest.fixture(params=[None, KEY], ids=['plain', 'noise'])
+KEYS = {'plain': None, 'noise': KEY}
+
+
+@pytest.fixture(params=list(KEYS))
 def stage(bench, request):
-    """A gateway under load with MQTT, a page and a proxy."""
-    if lacking := esphome.lacking():
-        pytest.fail(lacking)
-    bench.start_broker()
-    stage = Stage()
-    stage.bench, stage.key = bench, request.param
-    stage.heard = bench.subscribe('jelling/kitchen/devices/#')
-    stage.radio = bench.radio('--devices', '5', '--rate', '200')
-    port = free_port()
-    stage.gateway = esphome.start(bench, stage.radio.socket, key=stage.key, more=f'http: {{listen: "127.0.0.1:{port}"}}\n')
-    stage.gateway.port = port
-    stage.before = kilobytes(stage.gateway.process)
-    return stage
+    return Stage(bench, request.param)
+
+
+@pytest.fixture
+def stages(bench):
+    """Both, for what waits for a limit of the gateway: at the same time."""
+    return [Stage(bench, name) for name in KEYS]
+
+
+def together(work, stages):
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for one in [pool.submit(work, stage) for stage in stages]:
+            one.result()
 
 
 class Stage:
+    """A gateway under load with MQTT, a page and a proxy."""
+
+    def __init__(self, bench, name):
+        if lacking := esphome.lacking():
+            pytest.fail(lacking)
+        if not bench.broker:
+            bench.start_broker()
+        self.bench, self.key = bench, KEYS[name]
+        self.heard = bench.subscribe(f'jelling/{name}/devices/#')
+        self.radio = bench.radio('--devices', '5', '--rate', '200', name=f'radio-{name}')
+        port = free_port()
+        self.gateway = esphome.start(bench, self.radio.socket, key=self.key, name=name, more=f'http: {{listen: "127.0.0.1:{port}"}}\n')
+        self.gateway.port = port
+        self.before = kilobytes(self.gateway.process)
+
     def connect(self, octets=b'', buffer=None, timeout=60):
         s = socket.socket()
         s.settimeout(timeout)
@@ -126,8 +144,12 @@ def test_keys(stage):
     stage.check('wrong keys')
 
 
-def test_half_handshakes(stage):
+def test_half_handshakes(stages):
     """those who begin and stop at every place are sent away after a while, and take no place of others"""
+    together(half_handshakes, stages)
+
+
+def half_handshakes(stage):
     first = HELLO if stage.key is None else NOISE_HELLO + noise(b'\0' + bytes(48))
     half = []
 
@@ -145,8 +167,14 @@ def test_half_handshakes(stage):
     assert time.monotonic() - started < 60, 'they were not sent away'
 
 
-def test_stopped_reader(stage):
-    """a subscriber that stops reading, and one that asks without reading: dropped, then sent away; the memory stays"""
+@pytest.mark.slow
+def test_stopped_reader(stages):
+    """a subscriber that stops reading, and one that asks without reading: dropped, then sent away; the memory stays. It lasts as long as a
+    client may read nothing, 30 s"""
+    together(stopped_reader, stages)
+
+
+def stopped_reader(stage):
     slow, seal = stage.session(buffer=4096)
     slow.sendall(seal(SUBSCRIBE))
     flood, seal = stage.session(buffer=4096)

@@ -1,6 +1,8 @@
 """What brokers refuse: messages, sessions and what a session may do; told, and nothing is lost that could be taken later."""
 import json, random, threading, time
 
+import pytest
+
 from jelling.gateway import check_order, wait_until
 from jelling.scripted_broker import ScriptedBroker
 
@@ -84,6 +86,7 @@ def test_refused_for_good(bench):
     broker.close()
 
 
+@pytest.mark.slow
 def test_refused_too_often(bench):
     """a message that is refused eight times without a final reason is dropped, and its topic goes on when the broker takes it"""
     broker, since = ScriptedBroker(), {}

@@ -1,9 +1,12 @@
 """Settings that change while the gateway runs, and what --check finds before it does."""
-import os, pathlib, re, signal, socket, subprocess, time
+import json, os, pathlib, re, signal, socket, subprocess, time
 
 from jelling.child import free_port
 from jelling.gateway import wait_until
 from jelling.programs import ROOT
+from jelling.web import Events
+
+from gateway.test_trouble import certificate
 
 SENSOR = 'A4:C1:38:00:00:01'
 
@@ -27,7 +30,7 @@ CHANGES = {
     'name': 'h', 'adapters': '["unix:SOCKET", "unix:/run/other"]', 'mqtt': '{url: "URL", keepAlive: 40}',
     'topics': '{device: "a/{gateway}/{id}"}', 'queue': '{messages: 5000}', 'publish': '{retain: true}', 'filters': '{rssi: -90}',
     'presence': '{timeout: 30}', 'smoothing': '{time: 9}', 'devices': '[{address: "A4:C1:38:00:00:09"}]',
-    'identities': '[{name: p, irk: ec0234a357c8ad05341010a60a397d9b}]', 'bonds': '/tmp', 'homeAssistant': '{prefix: other}',
+    'identities': '[{name: p, irk: ec0234a357c8ad05341010a60a397d9b}]', 'bonds': 'BONDS', 'homeAssistant': '{prefix: other}',
     'http': '{listen: "127.0.0.1:PORT"}', 'esphome': '{listen: "127.0.0.1:PORT"}',
     'matter': '{url: "ws://127.0.0.1:PORT/ble"}', 'gatt': '{sessions: 3}', 'watchdog': '{silence: 77}', 'state': '/tmp',
 }
@@ -40,11 +43,11 @@ def test_every_key(bench):
     wrong = bench.run('--config', bench.write('wrong.yaml', 'nonsense: 1\n'), '--check', status=2).stderr()
     known = re.search(r'known keys: (.*)', wrong)[1].split(', ')
     assert set(known) == set(CHANGES), f'keys without a change: {set(known) ^ set(CHANGES)}'
-    sentence = re.search(r'Changes of ([^.]*?)\s+need a\s+restart', pathlib.Path(f'{ROOT}/Documentation/Gateway.md').read_text(encoding='utf-8'))
+    sentence = re.search(r'Changes of (`[^,]*,.{,150}?)\s+need a\s+restart', pathlib.Path(f'{ROOT}/Documentation/Gateway.md').read_text(encoding='utf-8'), re.S)
     restart = re.findall(r'`(\w+)`', sentence[1])
 
     def fill(text):
-        return text.replace('unix:SOCKET', radio.socket).replace('URL', bench.url).replace('PORT', str(free_port()))
+        return text.replace('unix:SOCKET', radio.socket).replace('URL', bench.url).replace('PORT', str(free_port())).replace('BONDS', bench.path('bonds'))
     base = {'name': 'g', 'adapters': '["unix:SOCKET"]', 'mqtt': '{url: "URL"}'}
 
     def write(settings):
@@ -65,6 +68,99 @@ def test_every_key(bench):
     write({**base, **CHANGES, 'adapters': base['adapters'], 'name': 'g', 'mqtt': base['mqtt']})
     wanted = words([key for key in known if key in restart])
     gateway.wait_stderr(f'changes of {wanted} need a restart; everything else is in force')
+    gateway.ends_well()
+
+
+def test_http(bench):
+    """another address, token and certificate for HTTP, and none: in force at once; an address that is in use leaves all as it was"""
+    radio, first, second = bench.scripted_radio(), free_port(), free_port()
+    certificate(bench, 'one', subject='one')
+    certificate(bench, 'two', subject='two')
+    bench.write('token', 'secret')
+    bench.write('other', 'hidden')
+    base = f'name: g\nadapters: ["{radio.socket}"]\nmatter: {{url: "ws://127.0.0.1:{free_port()}/ble"}}\n'
+    gateway = bench.configured(base)
+
+    def change(http, more=''):
+        bench.write('gateway.yaml', base + (f'http: {{{http}}}\n' if http else '') + more)
+
+    def status(port, token=None):
+        gateway.port = port
+        return gateway.get('/api', token)[0]
+    change(f'listen: "127.0.0.1:{first}"')
+    wait_until(lambda: status(first) == 200, 'HTTP that was added')
+    # A stream that began without a token ends when one is needed.
+    events = Events(first)
+    change(f'listen: "127.0.0.1:{first}", tokenFile: "{bench.path("token")}"')
+    wait_until(lambda: status(first) == 401 and events.has_ended, 'a token')
+    assert status(first, 'secret') == 200
+    with socket.socket() as other:
+        other.bind(('127.0.0.1', second))
+        other.listen()
+        change(f'listen: "127.0.0.1:{second}"')
+        gateway.wait_stderr(f'cannot serve HTTP on 127.0.0.1:{second}: Address already in use; until then it stays as it was, on 127.0.0.1:{first}')
+        # The old address does not lose its token with it.
+        assert status(first) == 401
+        health, body = gateway.get('/health', 'secret')
+        assert health == 503 and f'127.0.0.1:{second}' in json.loads(body)['http']['problem'], body
+    wait_until(lambda: status(second) == 200, 'the other address')
+    assert status(first) == 0, 'the first address is still served'
+    # The same port of another address, which includes the first one.
+    tls = f'certFile: {bench.path("cert.pem")}, keyFile: {bench.path("cert.key")}, tokenFile: {bench.path("other")}'
+
+    def install(name):
+        for end in ('key', 'pem'):
+            bench.write(f'cert.{end}', pathlib.Path(bench.path(f'{name}.{end}')).read_text())
+    install('one')
+    change(f'listen: "0.0.0.0:{second}", {tls}')
+
+    def subject():
+        told = subprocess.run(['openssl', 's_client', '-connect', f'127.0.0.1:{second}'], input='', capture_output=True, text=True, timeout=60)
+        return (re.search(r'subject=.*CN = (\w+)', told.stdout) or [None, None])[1]
+    wait_until(lambda: subject() == 'one', 'TLS')
+    # Renewed in their files, the key first: between the two nothing is lost.
+    install('two')
+    wait_until(lambda: subject() == 'two', 'the renewed certificate')
+    gateway.wait_stderr('the certificate for HTTP was read again')
+    change('')
+    wait_until(lambda: subject() is None and status(second) == 0, 'HTTP that was removed')
+    # What waits for a restart is said by the page.
+    change(f'listen: "127.0.0.1:{first}"', 'gatt: {mqtt: false}\n')
+    gateway.wait_stderr('changes of ‘gatt’ need a restart')
+    wait_until(lambda: status(first) == 200, 'HTTP again')
+    assert gateway.health()['needRestart'] == ['gatt'] and gateway.is_healthy() == (gateway.health()['status'] == 'ok')
+    shown = json.loads(gateway.get('/api/settings')[1])
+    assert shown['needRestart'] == ['gatt'] and 'gatt' not in shown, shown
+    change(f'listen: "127.0.0.1:{first}"')
+    gateway.wait_stderr('nothing waits for a restart any more')
+    assert 'needRestart' not in gateway.health()
+    gateway.ends_well()
+
+
+def test_queue(bench):
+    """limits of the queue: a smaller one drops the oldest at once, what is superseded goes first from then on; its file needs a restart"""
+    radio = bench.radio('--devices', '20', '--rate', '400')
+
+    def settings(queue):
+        return bench.settings(radio, more=f'publish: {{interval: 0}}\nqueue: {{{queue}}}\n')
+    path = bench.path('q.sqlite')
+    gateway = bench.start('--config', settings(f'path: "{path}"'), page=True)
+    gateway.wait_metric('queue_messages', 1000)
+    # What others have left; no newer message comes for it.
+    settings(f'path: "{path}", messages: 300')
+    loaded(bench, gateway, '‘queue’')
+    wait_until(lambda: gateway.metric('queue_messages') <= 300 and gateway.metric('queue_dropped_total') > 700, 'the smaller queue')
+    settings(f'path: "{path}", messages: 100, drop: superseded')
+    wait_until(lambda: gateway.metric('queue_messages') <= 100, 'another rule')
+    dropped = gateway.metric('queue_dropped_total')
+    gateway.wait_metric('queue_dropped_total', dropped + 500)
+    settings(f'path: "{bench.path("r.sqlite")}", messages: 100, drop: superseded')
+    gateway.wait_stderr('changes of ‘queue.path’ need a restart')
+    assert not os.path.exists(bench.path('r.sqlite')) and json.loads(gateway.get('/api/settings')[1])['queue']['drop'] == 'superseded'
+    assert 'cannot use' not in gateway.stderr(), gateway.stderr()
+    heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', options=('-c', '-i', 'judge'))
+    made = gateway.drain(radio)
+    wait_until(lambda: sum({d['address']: d['sequence'] for d in heard.documents()}.values()) >= made, 'the last document of each device')
     gateway.ends_well()
 
 
@@ -146,22 +242,25 @@ def test_early(bench):
     """a change in the first moments after the start is not missed, also one of the same length in the same file"""
     radio = bench.scripted_radio()
     base = f'name: g\nadapters: ["{radio.socket}"]\nsmoothing: {{time: %d}}\n'
+    gateways = []
     for milliseconds in (0, 10, 20, 40, 80, 160, 320, 640):
-        pathlib.Path(bench.path('gateway.yaml')).write_text(base % 1, encoding='utf-8')
-        gateway = bench.start('--config', bench.path('gateway.yaml'), '--print')
+        path = bench.path(f'{milliseconds}.yaml')
+        pathlib.Path(path).write_text(base % 1, encoding='utf-8')
+        gateways.append(bench.start('--config', path, '--print'))
         time.sleep(milliseconds / 1000)
         for number in (2, 3, 4):
-            with open(bench.path('gateway.yaml'), 'r+', encoding='utf-8') as f:
+            with open(path, 'r+', encoding='utf-8') as f:
                 f.write(base % number)
             time.sleep(0.001)
-        time.sleep(3)
+    time.sleep(3)
+    for gateway in gateways:
         # If it had missed the last one, it would find that now.
         gateway.process.send_signal(signal.SIGHUP)
         gateway.wait_stderr('the settings were loaded again; none has changed')
         assert '‘smoothing’' not in gateway.stderr().split('none has changed')[1], gateway.stderr()
         assert gateway.stderr().rstrip().endswith('none has changed'), gateway.stderr()
         gateway.end()
-    print('8 moments')
+    print(f'{len(gateways)} moments')
 
 
 def test_replaced(bench):

@@ -1,5 +1,5 @@
 """Chromium, driven by its DevTools protocol: what a page asks for, what it shows, and keys."""
-import base64, contextlib, itertools, json, shutil, subprocess, tempfile, time, urllib.request
+import base64, contextlib, itertools, json, os, shutil, subprocess, tempfile, time, urllib.request
 
 from websockets.sync.client import connect
 
@@ -79,4 +79,9 @@ class Browser:
         self.open_things.close()
         self.process.kill()
         self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        # Its other processes may still write into it.
+        for _ in range(20):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            if not os.path.exists(self.folder):
+                break
+            time.sleep(0.1)

@@ -86,7 +86,7 @@ def start(bench, *adapters, key=None, host='127.0.0.1', port=None, more='', own=
     port = port or free_port()
     secret = f', keyFile: {bench.write(f"{name}.key", key)}' if key else ''
     adapters = ', '.join(f'"{adapter}"' for adapter in adapters)
-    file = bench.write(f'{name}.yaml', f'name: {name}\nadapters: [{adapters}]\npublish: {{interval: 0}}\nbonds: {bench.path(name + "-bonds")}\n'
+    file = bench.write(f'{name}.yaml', f'name: {name}\nadapters: [{adapters}]\npublish: {{interval: 0, refresh: 0.2}}\nbonds: {bench.path(name + "-bonds")}\n'
                        + (f'mqtt: {{url: "{bench.url}"}}\n' if mqtt else '')
                        + f'esphome: {{listen: "{host}:{port}"{secret}{own}}}\n{more}')
     gateway = bench.start('--config', file)

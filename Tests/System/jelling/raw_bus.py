@@ -78,6 +78,13 @@ class Raw:
                 return serial
         raise AssertionError(f'{member} was not called')
 
+    def answer(self, serial, seconds):
+        """The first one that a call of this client gets."""
+        for kind, _, message in self.messages(seconds):
+            if kind in (RETURN, ERROR) and b'\x05\x01u\0' + struct.pack('<I', serial) in message:
+                return kind, message
+        raise AssertionError('the call was not answered')
+
     def answers(self, serial, seconds):
         """What a call of this client got meanwhile."""
         found = []

@@ -169,7 +169,7 @@ class Session:
     def run(self):
         try:
             file = self.peer.makefile('rb')
-            while (packet := read_packet(file)) and self.take(packet[0], Reader(packet[1]), len(packet[2])):
+            while self.broker.reads.wait() and (packet := read_packet(file)) and self.take(packet[0], Reader(packet[1]), len(packet[2])):
                 pass
             self.ended = self.ended or 'closed'
         except (OSError, ValueError) as e:
@@ -267,14 +267,19 @@ class ScriptedBroker(Server):
     """A case replaces these three:
     - connack(session): a reason, or (reason, properties by name), or None: the connection is closed.
     - publish(session, publish): a reason; below 0x80 the message is taken; None: it gets no answer.
-    - suback(session, topic, qos): a reason."""
+    - suback(session, topic, qos): a reason.
+    While `reads` is cleared it reads nothing, and its connections stay open."""
 
     def __init__(self, port=0):
         self.connack = lambda session: 0
         self.publish = lambda session, publish: 0
         self.suback = lambda session, topic, qos: qos
+        self.reads = threading.Event()
+        self.reads.set()
         self.sessions, self.published, self.subscribed, self.malformed, self.retained = [], [], [], [], {}
         super().__init__(port)
+        # Little waits in the socket of one that does not read.
+        self.server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
 
     def serve(self, peer):
         Session(self, peer).run()
@@ -296,6 +301,7 @@ class ScriptedBroker(Server):
         return [p.payload.decode() for p in list(self.published) if p.topic == topic]
 
     def close(self):
+        self.reads.set()
         super().close()
         for session in self.sessions:
             session.close()

@@ -24,9 +24,12 @@ KNOWN = {
                                                  r'^\+ signal hci0/dev_\w+ Device1 \{(Bonded: true, Paired: true|ServicesResolved: true, UUIDs)'],
     '`WakeAllowed` of every bonded device': [r'reply hci0/dev_\w+ Properties.GetAll .*Bonded: true'],
     'UUIDs of classic Bluetooth': [r'reply hci0 Properties\.(GetAll|Get UUIDs) \['],
-    # A link may end before the other has read it.
-    'right after the services': [r'^[+-] signal (added|removed) .*Battery1'],
     'an acquired socket also ends': [r'^\+ signal .*\{(Notify|Write)Acquired: false\}'],
+}
+# The same, in one session only.
+KNOWN_IN = {
+    # Its link may end before the level has been read.
+    'bluetoothctl.pairing': {'right after the services': [r'^[+-] signal (added|removed) .*Battery1']},
 }
 # What both say, in another order.
 MOVED = {
@@ -39,14 +42,15 @@ MOVED = {
 }
 
 
-def unnamed(theirs, ours):
-    """The lines in which they differ, but for what is known."""
+def unnamed(theirs, ours, session=None):
+    """The lines in which they differ, but for what is known of every session and of this one."""
+    alone = {**KNOWN, **KNOWN_IN.get(session, {})}
     found = [line for line in difflib.ndiff(theirs, ours) if line[0] in '+-']
     counts = {sign: collections.Counter(line[2:] for line in found if line[0] == sign) for sign in '+-'}
 
     def is_known(line):
         has_moved = counts['+'][line[2:]] == counts['-'][line[2:]]
-        rows, text = (MOVED, line[2:]) if has_moved else (KNOWN, line)
+        rows, text = (MOVED, line[2:]) if has_moved else (alone, line)
         return any(re.search(pattern, text) for patterns in rows.values() for pattern in patterns)
     return [line for line in found if not is_known(line)]
 

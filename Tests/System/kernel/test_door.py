@@ -71,22 +71,26 @@ def test_traffic(desk, script):
     for host in beside.HOSTS:
         if (host, script) not in RECORDS:
             assert not run(desk, host, script)
-    found = beside.unnamed(*(RECORDS[host, script] for host in beside.HOSTS))
+    found = beside.unnamed(*(RECORDS[host, script] for host in beside.HOSTS), script)
     assert not found, 'not in Documentation/BlueZ.md: ' + '\n'.join(found)
 
 
 @mark.usefixtures('guests')
 def test_unnamed():
-    """What only one of them says, and what both say in another order, is found"""
+    """What only one of them says, and what both say in another order, is found; what is known of one session, in each other one"""
     for ours, found in (['a', 'c'], ['- b']), (['a', 'b', 'b', 'c'], ['+ b']), (['b', 'a', 'c'], ['+ b', '- b']), (['a', 'b', 'c'], []):
         assert sorted(beside.unnamed(['a', 'b', 'c'], ours)) == found
+    battery = 'signal added hci0/dev_F2_F1_F0_00_00_02 {Battery1: {Percentage: 90}}'
+    for session, found in (None, ['+ ' + battery]), ('bluetoothctl.a_session', ['+ ' + battery]), ('bluetoothctl.pairing', []):
+        assert beside.unnamed([], [battery], session) == found
 
 
 @mark.usefixtures('guests')
 def test_page():
     """Documentation/BlueZ.md names the differences that are known, and has the interfaces of both"""
     page = pathlib.Path(PAGE).read_text()
-    missing = [words for words in (*beside.KNOWN, *beside.MOVED, *beside.BLUEZ_DIFFERS.values()) if words not in page]
+    rows = [beside.KNOWN, beside.MOVED, *beside.KNOWN_IN.values()]
+    missing = [words for words in (*(words for row in rows for words in row), *beside.BLUEZ_DIFFERS.values()) if words not in page]
     assert not missing, missing
 
 

@@ -22,6 +22,9 @@ public struct ConnectRequest: Hashable, Sendable {
     /// `HostConfiguration.enhancedBearers`; `nil`: as many as that says. Of several requests the greatest number
     /// counts.
     public var enhancedBearers: UInt8?
+    /// For whom the client asks, if it asks for others, as a service does; `nil`: for its own user (`Host.setUser`).
+    /// Users have equal turns where the controller cannot look for all devices at once.
+    public var user: ClientUser?
 
     public init(peer: DeviceAddress, establishmentRetries: UInt8 = 5, parameters: ConnectionParameterRequest? = nil) {
         self.peer = peer

@@ -28,8 +28,14 @@ struct ConnectionTurns {
         var hasMore = true
     }
 
-    /// What waits, by client; the last one is taken first.
-    private typealias Candidates = [ClientID: [Connector.Pending]]
+    /// A client, and for whom it waits: a service waits for several owners.
+    private struct Asker: Hashable {
+        let client: ClientID
+        let user: ClientUser
+    }
+
+    /// What waits; the last one is taken first.
+    private typealias Candidates = [Asker: [Connector.Pending]]
 
     /// Those who wait, and those who have lately: who comes again has its turn behind those who waited meanwhile.
     private var owners: [Owner] = []
@@ -100,7 +106,7 @@ struct ConnectionTurns {
     private mutating func lineUp(_ pending: [Connector.Pending], _ isWaiting: Set<DeviceAddress>) -> Candidates {
         var candidates: Candidates = [:]
         for waiting in pending where isWaiting.contains(waiting.request.peer.withoutIdentityMark) {
-            candidates[waiting.client, default: []].append(waiting)
+            candidates[Asker(client: waiting.client, user: waiting.user), default: []].append(waiting)
             var place = owners.firstIndex { $0.user == waiting.user }
             if place == nil {
                 place = owners.count
@@ -111,20 +117,21 @@ struct ConnectionTurns {
             }
         }
         for place in owners.indices {
-            owners[place].clients.removeAll { candidates[$0] == nil }
             let user = owners[place].user
+            owners[place].clients.removeAll { candidates[Asker(client: $0, user: user)] == nil }
             owners[place].places = window.count { $0.user == user }
             owners[place].hasMore = true
             owners[place].isNew = false
             // Sorting keeps no order among equals, so that their places decide.
             for client in owners[place].clients {
-                guard let waiting = candidates[client] else { continue }
+                let asker = Asker(client: client, user: user)
+                guard let waiting = candidates[asker] else { continue }
                 if waiting.contains(where: { $0.turn == 0 }) { owners[place].isNew = true }
-                candidates[client] = waiting.indices.sorted { (waiting[$0].turn, $0) > (waiting[$1].turn, $1) }
+                candidates[asker] = waiting.indices.sorted { (waiting[$0].turn, $0) > (waiting[$1].turn, $1) }
                     .map { waiting[$0] }
             }
         }
-        // Those who wait are kept: there are no more of them than clients.
+        // Those who wait are kept: there are no more of them than clients, and those for whom they wait.
         if owners.count > Self.rememberedOwners { owners.removeAll { $0.clients.isEmpty } }
         return candidates
     }
@@ -149,7 +156,8 @@ struct ConnectionTurns {
         of place: Int, _ candidates: inout Candidates, besides chosen: Set<DeviceAddress>
     ) -> DeviceAddress? {
         for (index, client) in owners[place].clients.enumerated() {
-            while let candidate = candidates[client]?.popLast() {
+            let asker = Asker(client: client, user: owners[place].user)
+            while let candidate = candidates[asker]?.popLast() {
                 let peer = candidate.request.peer.withoutIdentityMark
                 guard !chosen.contains(peer) else { continue }
                 owners[place].clients.remove(at: index)
