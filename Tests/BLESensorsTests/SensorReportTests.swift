@@ -172,6 +172,7 @@ struct SensorReportTests {
             CustomThermometer.atc, CustomThermometer.pvvx, CustomThermometer.encryptedATC,
             CustomThermometer.encryptedPVVX,
             RuuviTag.format3, RuuviTag.format5, RuuviTag.format6, RuuviTag.formatE1, IBeacon.layout, Eddystone.uid,
+            AltBeacon.layout, MatterCommissioning.layout,
             Eddystone.telemetry, Govee.plain, Inkbird.small, Inkbird.dry, Inkbird.large,
         ]
         #expect(layouts.allSatisfy { !$0.fields.isEmpty })

@@ -61,8 +61,8 @@ public struct DeviceRule: Equatable, Sendable {
 
     /// The formats that a rule can name, without versions.
     public static let decoders = [
-        "Apple", "ATC", "BTHome", "Eddystone", "Govee", "iBeacon", "Inkbird", "MiBeacon", "Microsoft", "pvvx",
-        "RuuviTag", "SwitchBot", "Xiaomi scale",
+        "AltBeacon", "Apple", "ATC", "BTHome", "Eddystone", "Govee", "iBeacon", "Inkbird", "Location Tracker", "Matter",
+        "MiBeacon", "Microsoft", "pvvx", "RuuviTag", "SwitchBot", "Xiaomi scale",
     ]
 
     /// Whether some format has this name, with or without a version.

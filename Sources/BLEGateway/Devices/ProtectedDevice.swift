@@ -14,7 +14,8 @@ struct ProtectedDevice {
     private static let pause = Microseconds.seconds(600)
     /// Formats that identify a device and have no values of sensors.
     private static let beacons: Set<String> = [
-        "iBeacon", "Apple", "Microsoft", "Eddystone UID", "Eddystone URL", "Eddystone EID",
+        "iBeacon", "AltBeacon", "Apple", "Location Tracker", "Matter", "Microsoft", "Eddystone UID", "Eddystone URL",
+        "Eddystone EID",
     ]
 
     mutating func recordDecrypted(_ report: SensorReport) {

@@ -1,6 +1,6 @@
 /// The messages between Apple's devices in manufacturer data of 0x004C: the kinds that are publicly known.
 ///
-/// Their content is undocumented and mostly encrypted: it is not decoded.
+/// Their content is undocumented and mostly encrypted: it is not decoded, but for what Find My says of the owner.
 enum AppleContinuity {
     private static let kinds: [UInt8: String] = [
         0x02: "iBeacon", 0x03: "AirPrint", 0x05: "AirDrop", 0x06: "HomeKit",
@@ -12,13 +12,29 @@ enum AppleContinuity {
 
     static func report(_ data: [UInt8]) -> SensorReport? {
         var names: [String] = []
+        var fields: [SensorField] = []
         var rest = data[...]
         while rest.count >= 2, let kind = rest.first {
             guard let name = kinds[kind] else { break }
             names.append(name)
+            let content = rest.dropFirst(2).prefix(Int(rest[rest.startIndex + 1]))
+            if kind == 0x12, fields.isEmpty { fields = findMy(content) }
             rest = rest.dropFirst(2 + Int(rest[rest.startIndex + 1]))
         }
         guard !names.isEmpty else { return nil }
-        return SensorReport("Apple", fields: [SensorField("messages", .text(names.joined(separator: ", ")))])
+        return SensorReport("Apple", fields: [SensorField("messages", .text(names.joined(separator: ", ")))] + fields)
+    }
+
+    /// Near its owner a device sends its status and two bits of its key; apart from him, the whole key, for the devices of
+    /// others that report where it is (Find My Network Accessory Specification, 5.1).
+    private static func findMy(_ content: ArraySlice<UInt8>) -> [SensorField] {
+        guard let status = content.first, content.count == 2 || content.count == 25 else { return [] }
+        let levels = ["full", "medium", "low", "critical"]
+        return [
+            SensorField("near_owner", .boolean(content.count == 2)),
+            // Whether the owner's device has connected since the key last changed.
+            SensorField("maintained", .boolean(status & 0x04 != 0)),
+            SensorField("battery_level", .text(levels[Int(status >> 6)])),
+        ]
     }
 }

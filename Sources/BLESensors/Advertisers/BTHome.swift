@@ -3,7 +3,7 @@ import BLEPackets
 /// BTHome version 2 (bthome.io): objects of a number and a value in service data of 0xFCD2, plain or by AES-CCM.
 enum BTHome {
     /// Octets that may be asked for of a device's objects: an advertisement of today's radios has no more.
-    private static let objects: [OctetField?] = {
+    static let objects: [OctetField?] = {
         var objects = [OctetField?](repeating: nil, count: 256)
         for line in "\(table)".split(separator: "\n") {
             guard let number = UInt8(line.prefix(2), radix: 16) else { continue }
@@ -102,7 +102,7 @@ enum BTHome {
 
     private static func name(of event: UInt8, in names: [UInt8: String]) -> String { names[event] ?? "event \(event)" }
 
-    private static let buttonEvents: [UInt8: String] = [
+    static let buttonEvents: [UInt8: String] = [
         0x00: "none", 0x01: "press", 0x02: "double_press", 0x03: "triple_press", 0x04: "long_press",
         0x05: "long_double_press", 0x06: "long_triple_press", 0x80: "hold_press",
     ]

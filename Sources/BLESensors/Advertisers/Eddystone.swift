@@ -29,14 +29,12 @@ enum Eddystone {
 
     /// Octets below 14 are abbreviations of common endings.
     private static func url(_ octets: ArraySlice<UInt8>) -> String {
-        let schemes = ["http://www.", "https://www.", "http://", "https://"]
-        let ends = [".com", ".org", ".edu", ".net", ".info", ".biz", ".gov"]
         var text: [UInt8] = []
         for (index, octet) in octets.enumerated() {
-            if index == 0, octet < schemes.count {
-                text += Array(schemes[Int(octet)].utf8)
-            } else if index > 0, octet < 14 {
-                text += Array((ends[Int(octet % 7)] + (octet < 7 ? "/" : "")).utf8)
+            if index == 0, octet < EddystoneURL.schemes.count {
+                text += Array(EddystoneURL.schemes[Int(octet)].utf8)
+            } else if index > 0, octet < EddystoneURL.codes.count {
+                text += Array(EddystoneURL.codes[Int(octet)].utf8)
             } else {
                 text.append(octet)
             }

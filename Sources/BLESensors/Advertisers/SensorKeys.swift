@@ -7,7 +7,7 @@ public struct SensorKeys: Sendable {
 
     private var keys: [UInt64: [UInt8]] = [:]
     private var commonKey: [UInt8]?
-    private let encrypt: Encrypt
+    let encrypt: Encrypt
 
     public init(encrypt: @escaping Encrypt) { self.encrypt = encrypt }
 
@@ -43,7 +43,32 @@ public struct SensorKeys: Sendable {
             number += 1
         }
         guard let code else { return plaintext }
-        let flags = (additional.isEmpty ? 0 : 0x40) | UInt8((code.count - 2) / 2) << 3 | UInt8(lengthWidth - 1)
+        let right = authenticationCode(of: plaintext, key: key, nonce: nonce, additional: additional, count: code.count)
+        return right == code ? plaintext : nil
+    }
+
+    /// Encrypts with AES-CCM (RFC 3610).
+    /// - Parameters:
+    ///   - plaintext: at most 255 octets.
+    ///   - nonce: 7 to 13 octets, which this key has never had.
+    /// - Returns: `nil` if the key, the nonce or the text has a wrong length.
+    func seal(
+        _ plaintext: [UInt8], key: [UInt8], nonce: [UInt8], codeByteCount: Int
+    ) -> (ciphertext: [UInt8], code: [UInt8])? {
+        // Both directions add the same stream.
+        guard let ciphertext = open(plaintext, key: key, nonce: nonce, additional: [], code: nil),
+            let code = authenticationCode(
+                of: plaintext, key: key, nonce: nonce, additional: [], count: codeByteCount)
+        else { return nil }
+        return (ciphertext, code)
+    }
+
+    /// - Parameter count: the octets of the code, 4 to 16 and even.
+    private func authenticationCode(
+        of plaintext: [UInt8], key: [UInt8], nonce: [UInt8], additional: [UInt8], count: Int
+    ) -> [UInt8]? {
+        let lengthWidth = 15 - nonce.count
+        let flags = (additional.isEmpty ? 0 : 0x40) | UInt8((count - 2) / 2) << 3 | UInt8(lengthWidth - 1)
         var message = [flags] + nonce + [UInt8](repeating: 0, count: lengthWidth - 1) + [UInt8(plaintext.count)]
         if !additional.isEmpty { message += Self.padded([0, UInt8(additional.count)] + additional) }
         message += Self.padded(plaintext)
@@ -55,9 +80,9 @@ public struct SensorKeys: Sendable {
             }
             sum = next
         }
-        guard let mask = encrypt(key, counterBlock(0)) else { return nil }
-        let isAuthentic = zip(zip(sum, mask).map { $0 ^ $1 }, code).allSatisfy { $0 == $1 }
-        return isAuthentic ? plaintext : nil
+        let counterBlock = [UInt8(lengthWidth - 1)] + nonce + [UInt8](repeating: 0, count: lengthWidth)
+        guard let mask = encrypt(key, counterBlock) else { return nil }
+        return Array(zip(sum, mask).map { $0 ^ $1 }.prefix(count))
     }
 
     private static func padded(_ octets: [UInt8]) -> [UInt8] {

@@ -72,6 +72,8 @@ extension SensorReport {
                 case 0x181A: CustomThermometer.report(entry.data, in: advertisement)
                 case 0x181B, 0x181D: MiScale.report(entry.data, service: uuid)
                 case 0xFEAA: Eddystone.report(entry.data)
+                case 0xFFF6: MatterCommissioning.report(entry.data)
+                case 0xFCB2: LocationTracker.report(entry.data)
                 case 0xFD3D, 0x0D00: SwitchBot.report(entry.data, in: advertisement)
                 default: nil
                 }
@@ -83,7 +85,9 @@ extension SensorReport {
                 case 0x0499: RuuviTag.report(entry.data)
                 case 0x004C: IBeacon.report(entry.data) ?? AppleContinuity.report(entry.data)
                 case 0x0006: MicrosoftBeacon.report(entry.data)
-                default: Inkbird.report(entry, in: advertisement) ?? Govee.report(entry, in: advertisement)
+                default:
+                    AltBeacon.report(entry.data) ?? Inkbird.report(entry, in: advertisement)
+                        ?? Govee.report(entry, in: advertisement)
                 }
             if let report { reports.append(report) }
         }

@@ -33,6 +33,16 @@ struct AdvertisingOptions: ParsableArguments {
     @Flag(help: "Tell each device that connects how to follow the periodic advertising of the sets.")
     var transferTrains = false
 
+    @OptionGroup(title: "Beacons") var beacons: BeaconArguments
+
+    @OptionGroup(title: "Beacons") var beaconKey: BeaconKeyArguments
+
+    @Flag(
+        help:
+            "Send the beacon with extended advertising, which has room for 1650 octets; older scanners do not receive it."
+    )
+    var extended = false
+
     enum DirectedForm: String, ExpressibleByArgument, CaseIterable {
         case low, high, extended
 
@@ -50,6 +60,18 @@ struct AdvertisingOptions: ParsableArguments {
         if transferTrains, !set.contains(where: { $0.train != nil }) {
             throw ValidationError("--transfer-trains needs a --set with periodic=….")
         }
+        if beaconKey.isGiven, beacons.bthome.isEmpty {
+            throw ValidationError("--key encrypts what --bthome says, and there is none; add --bthome NAME=VALUE.")
+        }
+        guard !beacons.isEmpty else {
+            if extended { throw ValidationError("--extended is for beacons; for other data use --set data=….") }
+            return
+        }
+        let other =
+            if background { "--background" } else if emitOverflow { "--emit-overflow" } else if directed != nil {
+                "--directed"
+            } else { nil as String? }
+        if let other { throw ValidationError("\(other) leaves a beacon no room; leave one of them out.") }
     }
 
     /// - Throws: `Failure` when there is no such bond.
@@ -71,6 +93,25 @@ struct AdvertisingOptions: ParsableArguments {
         AdvertisingPackerSettings(overflow: emitOverflow ? .on(company: OverflowArea.company) : .off)
     }
 
+    /// What the options change in the configuration of the adapter.
+    func adjustment(
+        pairing: PairingArguments?, isDirected: Bool, acceptsBearers: Bool, reportsAddressResolution: Bool,
+        in session: Session
+    ) throws -> (inout AdapterConfiguration) throws -> Void {
+        let pairingOptions = try pairing?.options()
+        let (name, settings) = (name, settings)
+        return { configuration in
+            if let pairing, session.rawAdapter == nil {
+                try session.secure(&configuration, pairing: pairingOptions, confirms: pairing.yes)
+            }
+            if pairing == nil, isDirected { try session.secure(&configuration, pairing: nil, needsStore: true) }
+            if let name { configuration.deviceName = name }
+            configuration.advertising = settings
+            configuration.reportsAddressResolution = reportsAddressResolution
+            if acceptsBearers { configuration.enhancedBearers = EnhancedBearerSettings() }
+        }
+    }
+
     /// Opens the adapter and advertises until ^C.
     func run(
         _ services: [BluetoothUUID], interval: AdvertisingInterval? = nil, profile: ServedProfile? = nil,
@@ -81,6 +122,11 @@ struct AdvertisingOptions: ParsableArguments {
         // With sets, the shared advertisement is sent only if something is asked of it.
         let isShared = set.isEmpty || !services.isEmpty || target != nil || profile == nil && name != nil
         let (sets, transfersTrains) = (set, transferTrains)
+        if !beacons.isEmpty {
+            return try await runBeacon(
+                services, interval: interval, profile: profile, pairing: pairing, acceptsBearers: acceptsBearers,
+                reportsAddressResolution: reportsAddressResolution, in: session)
+        }
         guard !transfersTrains || isShared || sets.contains(where: \.isConnectable) else {
             let shared = profile == nil ? "--name or --service" : "--advertise"
             throw Failure(
@@ -101,17 +147,9 @@ struct AdvertisingOptions: ParsableArguments {
             if target.form != .extended { packed.advertisement = [] }
         }
         let packedAdvertisement = packed
-        let pairingOptions = try pairing?.options()
-        let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
-            if let pairing, session.rawAdapter == nil {
-                try session.secure(&configuration, pairing: pairingOptions, confirms: pairing.yes)
-            }
-            if pairing == nil, target != nil { try session.secure(&configuration, pairing: nil, needsStore: true) }
-            if let name { configuration.deviceName = name }
-            configuration.advertising = settings
-            configuration.reportsAddressResolution = reportsAddressResolution
-            if acceptsBearers { configuration.enhancedBearers = EnhancedBearerSettings() }
-        }
+        let adjust = try adjustment(
+            pairing: pairing, isDirected: target != nil, acceptsBearers: acceptsBearers,
+            reportsAddressResolution: reportsAddressResolution, in: session)
         try await session.withAdapter(adjusting: adjust) { adapter in
             try await PeripheralRunner(
                 adapter, console: session.console, request: isShared ? request : nil, packed: packedAdvertisement,

@@ -13,7 +13,7 @@ enum ArgumentOrder {
     private static let gattOptionsWithValue =
         optionsWithValue + [
             "--connect-timeout", "--phys", "--link-pace", "--parameter-policy", "--min-key-size", "--eatt", "--service",
-            "--duration", "--count",
+            "--duration", "--count", "--profile",
         ]
     private static let flags = ["--json"]
 

@@ -10,6 +10,7 @@ struct AdPackCommand: ToolCommand {
             --emit-overflow.
 
               bletool ad pack --name Lamp --service 180F --service 180D
+              bletool ad pack --bthome temperature=21.5,humidity=50
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
@@ -31,7 +32,28 @@ struct AdPackCommand: ToolCommand {
         })
     var flags: UInt8?
 
+    @OptionGroup(title: "Beacons") var beacons: BeaconArguments
+
+    @Flag(help: "Pack a beacon for extended advertising, which has room for 1650 octets.")
+    var extended = false
+
+    func validate() throws {
+        guard !beacons.isEmpty else {
+            if extended { throw ValidationError("--extended is for beacons; add one, such as --bthome battery=80.") }
+            return
+        }
+        if background { throw ValidationError("--background leaves a beacon no room; leave one of them out.") }
+        if flags != nil { throw ValidationError("a beacon has flags of its own; leave --flags out.") }
+    }
+
     func run(in session: Session) async throws {
+        if !beacons.isEmpty {
+            let output = PackedAdvertisementOutput(
+                try BeaconAdvertisement(
+                    name: name, services: service, beacons: try await beacons.data(), isExtended: extended
+                ).packed)
+            return session.console.print(output.json, text: output.text)
+        }
         var settings = AdvertisingPackerSettings(overflow: .on(company: OverflowArea.company))
         if let flags { settings.flags = AdvertisingFlags(rawValue: flags) }
         let contribution = AdvertisingContribution(

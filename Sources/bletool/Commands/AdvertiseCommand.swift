@@ -10,6 +10,9 @@ struct AdvertiseCommand: ToolCommand {
             ‘bletool ad pack’ shows the result beforehand.
 
               bletool advertise --name Lamp --service 180F
+              bletool advertise --ibeacon e2c56db5-dffb-48d2-b060-d0f5a71096e0,1,2
+              bletool advertise --eddystone-url https://example.com/
+              bletool advertise --name Shed --bthome temperature=21.5,humidity=50
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

@@ -23,6 +23,7 @@ struct ServeCommand: ToolCommand {
 
               bletool serve --profile heart.json --name Heart --advertise 180D
               bletool serve --profile lock.json --io display --mitm
+              bletool serve --profile heart.json --bthome battery=80
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

@@ -47,6 +47,11 @@ struct GATTRunner: Sendable {
         }
     }
 
+    /// Everything that the device offers, or the services of one UUID.
+    func contents(of service: BluetoothUUID?) async throws -> [ServiceContents] {
+        try await database.contents(of: service)
+    }
+
     private func discover(_ service: BluetoothUUID?) async throws {
         console.showProgress("discovering …")
         defer { console.showProgress("") }

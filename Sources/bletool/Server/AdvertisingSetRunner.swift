@@ -89,7 +89,10 @@ struct AdvertisingSetRunner: Sendable {
             let octets = max(request.data.count, request.scanResponse.count)
             report(
                 number, "started", [.init(key: "txPower", value: power == 127 ? .null : JSONValue(power))],
-                "advertises \(octets) bytes\(address)")
+                "advertises \(octets) bytes\(address)\n"
+                    + AdvertisementWords(
+                        request.data, request.scanResponse, isConnectable: request.isConnectable
+                    ).text)
         case .stopped: report(number, "stopped", [], "pauses")
         case .connected: report(number, "connected", [], "led to a connection")
         case .dataRequested: break

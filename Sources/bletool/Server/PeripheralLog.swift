@@ -6,11 +6,14 @@ import BLEScripts
 struct PeripheralLog {
     let console: Console
     let target: AdvertisingTarget?
+    /// Whether the advertisement accepts connections.
+    let isConnectable: Bool
     private var peers: [LinkID: DeviceAddress] = [:]
 
-    init(console: Console, target: AdvertisingTarget? = nil) {
+    init(console: Console, target: AdvertisingTarget? = nil, isConnectable: Bool = true) {
         self.console = console
         self.target = target
+        self.isConnectable = isConnectable
     }
 
     func advertising(_ packed: PackedAdvertisement) {
@@ -28,7 +31,11 @@ struct PeripheralLog {
                 "scanResponse": .string(Hexadecimal.text(packed.scanResponse)),
             ],
             text: "advertising \(Hexadecimal.text(packed.advertisement))"
-                + (packed.scanResponse.isEmpty ? "" : ", scan response \(Hexadecimal.text(packed.scanResponse))"))
+                + (packed.scanResponse.isEmpty ? "" : ", scan response \(Hexadecimal.text(packed.scanResponse))")
+                + "\n"
+                + AdvertisementWords(
+                    packed.advertisement, packed.scanResponse, isConnectable: isConnectable, hidden: packed.overflow
+                ).text)
     }
 
     mutating func connected(_ link: LinkInformation) {

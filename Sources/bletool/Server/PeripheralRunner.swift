@@ -42,7 +42,10 @@ struct PeripheralRunner: Sendable {
         let waitingTicks = WaitingTicks()
         let (dealtWith, eventIsDealtWith) = AsyncStream<Void>.makeStream()
         let state = ServingState(
-            adapter: adapter, log: PeripheralLog(console: console, target: request?.target), values: values,
+            adapter: adapter,
+            log: PeripheralLog(
+                console: console, target: request?.target, isConnectable: request?.isConnectable ?? true),
+            values: values,
             packed: packed)
         let (adapter, request) = (adapter, request)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -10,7 +10,7 @@ WRONG = [
     ('adapters: [sim]\nfilters:\n  allow:\n    - adress: A4:C1:38:00:00:01\n',
      ':4: filters.allow[0].adress: this is not a known key'),
     ('adapters: [nonsense]\n', ':1: adapters[0]: ‘nonsense’ is not a transport'),
-    ('filters:\n  deny:\n    - decoder: Zigbee\n', ':3: filters.deny[0].decoder: unknown decoder ‘Zigbee’; known: Apple, ATC'),
+    ('filters:\n  deny:\n    - decoder: Zigbee\n', ':3: filters.deny[0].decoder: unknown decoder ‘Zigbee’; known: AltBeacon, Apple'),
     ('filters: {allow: [{company: acme}]}\n', ':1: filters.allow[0].company: ‘acme’ is not a company'),
     ('filters: {allow: [{}]}\n', 'filters.allow[0]: the rule is empty'),
     ('publish:\n  interval: soon\n', ':2: publish.interval: ‘soon’ is not a number; expected a number of seconds from 0 to 86400'),

@@ -36,9 +36,13 @@ protocol GATTVerb: ToolCommand {
     var peer: PeerArgument { get }
     /// The steps, with their line numbers in a script.
     func lines() throws -> [(number: Int?, step: GATTStep)]
+    /// What follows the steps.
+    func conclude(with runner: GATTRunner) async throws
 }
 
 extension GATTVerb {
+    func conclude(with runner: GATTRunner) async throws {}
+
     func run(in session: Session) async throws {
         let peer = peer
         let (search, strength, bearers) = (connection.search, strength, bearers.settings)
@@ -61,6 +65,9 @@ extension GATTVerb {
                     let failure = session.explaining(await adapter.cause(of: error))
                     throw line.number.map { failure.at(line: $0) } ?? failure
                 }
+            }
+            do { try await conclude(with: runner) } catch {
+                throw session.explaining(await adapter.cause(of: error))
             }
         }
     }
