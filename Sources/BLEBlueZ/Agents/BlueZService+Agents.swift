@@ -35,7 +35,7 @@ extension BlueZService {
         setAgentOfAdapters()
     }
 
-    /// Operations that make a pairing necessary pair as the default agent can; without one nobody is asked.
+    /// Operations that need a pairing use the abilities of the default agent; without an agent no question is asked.
     mutating func setAgentOfAdapters() {
         var security = SecuritySettings()
         security.pairing.ioCapability = agents.standard?.capability ?? .noInputNoOutput

@@ -81,7 +81,7 @@ public struct BusSignal: Hashable, Sendable {
     }
 }
 
-/// An error reply: its name, which programs compare, and a text for people, which some programs compare, too.
+/// An error reply: a name, which programs match, and a text for people, which some programs match too.
 public struct BusError: Error, Hashable, Sendable {
     public var name: String
     public var text: String

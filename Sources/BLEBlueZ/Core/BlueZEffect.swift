@@ -14,7 +14,7 @@ public enum BlueZEffect: Equatable, Sendable {
     case dropQuestion(QuestionID)
     /// Calls a client's method and wants no answer.
     case tell(BusRequest)
-    /// From now on, the end of this client is reported, and what it tells of its objects.
+    /// From now on, reports when this client leaves the bus, and the signals of its objects.
     case watch(String)
     case unwatch(String)
     /// A command for an adapter.

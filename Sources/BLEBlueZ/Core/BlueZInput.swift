@@ -42,7 +42,7 @@ public enum BlueZInput: Sendable {
     case answered(QuestionID, Result<[BusValue], BusError>)
     /// A client that `BlueZEffect.watch` named has left the bus.
     case clientLeft(String)
-    /// A client that `BlueZEffect.watch` named has told of its own objects.
+    /// A client that `BlueZEffect.watch` named has sent a signal about its objects.
     case signalled(String, BusSignal)
     /// The daemon's adapter can be used.
     case adapterReady(AdapterDescription)

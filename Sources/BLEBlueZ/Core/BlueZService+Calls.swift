@@ -117,7 +117,7 @@ extension BlueZService {
         endMonitors(of: client)
     }
 
-    /// A client that wants something tells of its own objects.
+    /// Handles a signal of a watched client about its objects.
     mutating func receive(_ signal: BusSignal, from client: String) {
         switch signal.member {
         case "PropertiesChanged":

@@ -3,7 +3,7 @@ import BLEPackets
 
 /// What the service is started with.
 public struct BlueZSettings: Sendable {
-    /// The name of adapters whose alias nobody has set: the name of the machine.
+    /// The name of adapters without an alias: the name of the machine.
     public var hostName: String
     /// Whether interfaces are shown that BlueZ shows only if it is asked for experimental ones.
     public var isExperimental = false
@@ -25,7 +25,7 @@ public struct BlueZSettings: Sendable {
     /// How many values from acquired sockets may be on their way, in places that users share; further ones wait. They
     /// are counted apart from calls: what a device that hangs does not take leaves calls their places.
     public var socketWrites = 40
-    /// How many of them to one device, which has queues of its own.
+    /// How many of them to one device, whose link has a queue for its commands.
     public var socketWritesOfDevice = 12
     /// With so many requests under way, only those pass that are not about attributes: the ends of links do.
     public var requestsOfAll = 224

@@ -63,7 +63,7 @@ extension BlueZService {
             guard isResolving else { return reply(to: pairing.call) }
             devices[path]?.pairCalls.append(pairing.call)
         case .failure(.linkLost), .failure(.notConnected), .failure(.security(.linkLost)):
-            // The end of the link is told first.
+            // The end of the link is reported first.
             if device.isConnected {
                 devices[path]?.pairing?.failure = .authenticationCanceled
             } else {
