@@ -60,7 +60,7 @@ struct DevicePageTests {
         }
         #expect(!shown.contains("2902"))
         press(.down, .right)
-        #expect(text().contains("2902 Client Characteristic Configuration"))
+        #expect(text().contains("2902 Client"))
         press(.left)
         #expect(!text().contains("2902"))
         press(.left, .left)
@@ -99,12 +99,12 @@ struct DevicePageTests {
         _ = handle(.subscribed(Self.heart))
         for rate in [60, 66, 72, 60] as [UInt8] { _ = handle(.notified(Self.heart, [0, rate])) }
         let shown = text()
-        for part in ["● 003c = ", "60 … 72 bpm  ▁▅█▁", "subscribed, 4 values"] {
+        for part in ["● 60 bpm", "60 … 72 bpm  ▁▅█▁", "subscribed, 4 values"] {
             #expect(shown.contains(part), "\(part)\n\(shown)")
         }
         var plain = BrowsedDevice.canvas
         plain.isUnicode = false
-        #expect(text(plain).contains("* 003c = ") && text(plain).contains(".+@."))
+        #expect(text(plain).contains("* 60 bpm") && text(plain).contains(".+@."))
         #expect(press("s") == Self.link(.unsubscribe(found)))
         _ = handle(.unsubscribed(Self.heart, nil))
         #expect(!text().contains("●"))
@@ -179,7 +179,7 @@ struct DevicePageTests {
         press("c")
         #expect(text().contains("bletool -t sim gatt C0:DE:00:00:00:01/random discover --service 180D"))
         choose("2A19")
-        #expect(text().contains("gatt C0:DE:00:00:00:01/random read 2A19\n"))
+        #expect(text().contains("gatt C0:DE:00:00:00:01/random read 2A19 "))
         #expect(text().contains("gatt C0:DE:00:00:00:01/random subscribe 2A19"))
         press("ff")
         #expect(text().contains("read 2A19 --uint8"))
@@ -228,7 +228,7 @@ struct DevicePageTests {
         press("w")
         _ = handle(.ended("the link was lost: connection timeout"))
         let shown = text()
-        for part in ["NO LINK", "connection timeout. Enter connects again", "57 = 87 %", "Enter connect again"] {
+        for part in ["NO LINK", "connection timeout. Enter connects again", "87 %", "Enter connect again"] {
             #expect(shown.contains(part), "\(part)\n\(shown)")
         }
         #expect(press("rsRb").isEmpty)
@@ -241,7 +241,7 @@ struct DevicePageTests {
         _ = browser.handle(.connected, of: Self.device, number: 3, at: 13)
         let again = browser.handle(.discovered(BrowsedDevice.heart), of: Self.device, number: 3, at: 14)
         #expect(again == Self.link(.subscribe(found)))
-        #expect(text().contains("57 = 87 %"))
+        #expect(text().contains("87 %"))
     }
 
     @Test("X closes the link; the page stays, and opening the device from the table connects again")
