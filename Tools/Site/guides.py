@@ -20,11 +20,19 @@ def name_of(path):
     return name if '/' in path else name.capitalize()
 
 
+def without_links(lines):
+    """Takes the links out of the first paragraph: docc would drop their words too."""
+    for number, line in enumerate(lines[1:], 1):
+        if not line.strip() and lines[number - 1].strip() and number > 2:
+            return
+        lines[number] = LINK.sub(lambda found: found[0] if found[1] else found[2], line)
+
+
 class Guides:
     """Which files become pages, and what is wrong with their links."""
 
     def __init__(self):
-        self.groups, self.complaints = {}, []
+        self.groups, self.complaints, self.links = {}, [], 0
         self.pages = {'README.md': 'Jelling', 'Documentation/README.md': 'Guides'}
         heading = None
         with open(os.path.join(ROOT, 'Documentation', 'README.md'), encoding='utf-8') as file:
@@ -65,7 +73,8 @@ class Guides:
                 return f'![{words}]({os.path.basename(wanted)})'
             address = self.address(wanted)
             # What is only in the repository is named without a link.
-            return f'[{words}]({SITE}{address}{"#" + anchor if anchor else ""})' if address else words
+            self.links += 1
+            return f'[{words}]({SITE}/{self.links}{address}{"#" + anchor if anchor else ""})' if address else words
         return LINK.sub(changed, text)
 
     def write(self, catalog):
@@ -82,6 +91,7 @@ class Guides:
                             self.complaints.append(f'{path}:{number}: docc gives this heading a meaning of its own')
                         line = self.line(line, path, number)
                     lines.append(line)
+            without_links(lines)
             if name == 'Jelling':
                 lines += ['\n## Topics\n']
                 for heading, paths in self.groups.items():

@@ -4,8 +4,9 @@ The links of guides become those of the site here, and every link inside the sit
 import glob, html, json, os, re, urllib.parse
 
 from guides import SITE
+from libraries import libraries
 
-KINDS = {'article': 'Article', 'collection': 'Library', 'collectionGroup': 'Library', 'project': 'Tutorial', 'overview': 'Tutorial'}
+MODULES = {module.lower(): module for module in libraries()}
 
 
 def slug(heading):
@@ -45,12 +46,22 @@ class Page:
         self.links, self.headings = [], [h for h in inside(self.content, 'anchor') if isinstance(h['anchor'], str)]
 
     @property
+    def is_symbol(self):
+        return self.content['kind'] == 'symbol' and self.address.count('/') > 2
+
+    @property
     def kind(self):
-        """What the search can be restricted to."""
-        if self.address.startswith('/documentation/jelling'):
-            return 'Guide'
-        role = self.content['metadata'].get('role')
-        return KINDS.get(role) or ('Article' if self.content['kind'] == 'article' else 'Symbol')
+        """What the search can be restricted to: the guides, or one library."""
+        part = self.address.split('/')[2].removesuffix('-tutorials')
+        return 'Guides' if part == 'jelling' else MODULES.get(part, part)
+
+    @property
+    def name(self):
+        """The title with what it is a part of, for lists of pages from everywhere."""
+        above = (self.content.get('hierarchy', {}).get('paths') or [[]])[0]
+        types = [self.references[i]['title'] for i in above[1:] if i in self.references] if self.is_symbol else []
+        last = self.title if not types or not self.title.startswith(types[-1] + '.') else self.title[len(types[-1]) + 1:]
+        return '.'.join(types[-1:] + [last])
 
     def anchors(self):
         """The anchors that the renderer gives the page, and those that Markdown's readers give its headings."""
@@ -68,7 +79,8 @@ class Page:
         for identifier, reference in list(self.references.items()):
             if reference.get('type') != 'link' or not reference['url'].startswith(SITE):
                 continue
-            path, _, anchor = reference['url'][len(SITE):].partition('#')
+            # Behind the number of the link: docc knows one text for each address.
+            path, _, anchor = re.sub(r'^/\d+', '', reference['url'][len(SITE):]).partition('#')
             anchor = urllib.parse.unquote(anchor)
             page = site.pages.get(path)
             if not page or anchor and anchor not in page.anchors():
@@ -76,14 +88,15 @@ class Page:
                 continue
             fragment = '#' + page.anchors()[anchor] if anchor else ''
             new = page.content['identifier']['url'] + fragment
-            renamed[identifier] = new
+            renamed[identifier] = new, reference
             del self.references[identifier]
-            self.references[new] = {
-                'identifier': new, 'type': 'section' if fragment else 'topic', 'kind': 'section' if fragment else 'article', 'role': 'article',
-                'title': page.title, 'url': path + fragment, 'abstract': []}
+            kind = 'section' if fragment else 'article'
+            self.references[new] = {'identifier': new, 'type': 'section' if fragment else 'topic', 'kind': kind, 'role': 'article',
+                                    'title': page.title, 'url': path + fragment, 'abstract': []}
         for part in inside(self.content, 'identifier'):
             if part.get('type') == 'reference' and part['identifier'] in renamed:
-                part['identifier'] = renamed[part['identifier']]
+                part['identifier'], link = renamed[part['identifier']]
+                part |= {'overridingTitle': link['title'], 'overridingTitleInlineContent': link['titleInlineContent']}
         if renamed:
             with open(self.file, 'w', encoding='utf-8') as file:
                 json.dump(self.content, file, ensure_ascii=False, separators=(',', ':'))
@@ -97,6 +110,8 @@ class Page:
 
     def link(self, identifier, words=None):
         reference = self.references.get(identifier)
+        if not reference:
+            self.links.append(identifier)
         title = words or html.escape((reference or {}).get('title', ''))
         if not reference or 'url' not in reference:
             return title
@@ -208,7 +223,10 @@ class Site:
 
     def complaints(self, page):
         """The links of a page that lead nowhere, once its HTML is made; those of docc's own lists as well."""
-        urls = {r['url'] for r in page.references.values() if r.get('type') in ('topic', 'section') and r.get('url', '').startswith('/')}
+        # Chapters of tutorials are in the tree of their pages alone.
+        above = {name for path in page.content.get('hierarchy', {}).get('paths', []) for name in path}
+        urls = {r['url'] for name, r in page.references.items() if r.get('type') in ('topic', 'section') and r.get('url', '').startswith('/')
+                and not (name in above and page.address.startswith('/tutorials/'))}
         found = []
         for url in sorted({*page.links, *urls}):
             path, _, anchor = url.partition('#')
