@@ -117,7 +117,7 @@ struct ScanTable {
             frozen = []
             selection = nil
         case .character("R"): isReversed.toggle()
-        case .enter: showsDetails = selection != nil && !showsDetails
+        case .character("d"): showsDetails = selection != nil && !showsDetails
         case .escape:
             if showsDetails {
                 showsDetails = false
