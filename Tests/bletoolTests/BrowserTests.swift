@@ -151,7 +151,7 @@ struct BrowserTests {
                 DiscoveryOutput($0, scanFor: [])
             }
         }
-        press(&browser, "a")
+        _ = press(&browser, "a")
         for number in 1...Browser.capacity + 3 {
             press(&browser, .down, .enter)
             let device = browser.shown ?? BrowsedDevice.address(0)

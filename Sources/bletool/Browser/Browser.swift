@@ -165,7 +165,7 @@ struct Browser {
             lines = table.screen(canvas, figures)
             if let question = questions.first { lines = Self.asking(question, over: lines, canvas) }
         }
-        return lines.map(canvas.legible)
+        return lines.suffix(canvas.rows).map(canvas.legible)
     }
 
     /// The question in the place of the last lines.

@@ -23,8 +23,7 @@ extension DevicePage {
         let hasPanel = canvas.columns >= Self.panelColumns
         var lines = [canvas.bold(headline(canvas, around).fitted(to: canvas.columns))]
         if !hasPanel {
-            let most = canvas.rows < 16 ? 1 : 2
-            lines += facts(canvas).joined(separator: canvas.divider).cut(to: canvas.columns, most: most)
+            lines += factLines(canvas).prefix(canvas.rows < 16 ? 1 : 2)
                 .map { canvas.dim($0.fitted(to: canvas.columns)) }
         }
         let pane = pane(canvas, around)
@@ -35,14 +34,14 @@ extension DevicePage {
         middle = Array(middle.prefix(space))
         while middle.count < space { middle.append(String(repeating: " ", count: width)) }
         if hasPanel {
-            let panel = facts(canvas)
+            let panel = facts(canvas, hasPlot: true)
             for row in middle.indices {
                 let text = panel.indices.contains(row) ? panel[row] : ""
                 middle[row] += canvas.dim(canvas.isUnicode ? " │ " : " | ") + text.fitted(to: Self.panelWidth)
             }
         }
         lines += middle
-        lines.append(canvas.dim(canvas.rule))
+        lines.append(canvas.dim(rule(canvas, around)))
         lines += pane
         lines.append(canvas.dim(footer(canvas, around).fitted(to: canvas.columns)))
         return Array(lines.suffix(canvas.rows))
@@ -60,22 +59,43 @@ extension DevicePage {
             }
         var parts = [name.isEmpty ? "(no name)" : name, address.description, state]
         if around.others > 0 { parts.append("\(around.others) more open") }
-        if !note.isEmpty { parts.append(note) }
-        if !around.note.isEmpty { parts.append(around.note) }
         return parts.joined(separator: canvas.divider)
     }
 
+    /// The line below the tree, with what was said last.
+    private func rule(_ canvas: Canvas, _ around: Surroundings) -> String {
+        let said = note.isEmpty ? around.note : note
+        guard !said.isEmpty, canvas.columns > 8 else { return canvas.rule }
+        var rule = canvas
+        let text = said.displayWidth > canvas.columns - 6 ? said.fitted(to: canvas.columns - 6) : said
+        rule.columns = canvas.columns - text.displayWidth - 5
+        return (canvas.isUnicode ? "─── " : "--- ") + text + " " + rule.rule
+    }
+
     /// The link: bond, MTU, PHYs, signal, parameters; a line for each.
-    private func facts(_ canvas: Canvas) -> [String] {
+    private func facts(_ canvas: Canvas, hasPlot: Bool = false) -> [String] {
         guard let facts else { return [] }
         var lines = ["MTU \(facts.mtu)"]
         if let rssi = facts.rssi {
             let plot = Sparkline.text(signals.map(Double.init), width: 12, isUnicode: canvas.isUnicode)
-            lines.append("\(rssi) dBm \(canvas.bar(Int(rssi)))" + (signals.count > 2 ? " \(plot)" : ""))
+            lines.append("\(rssi) dBm \(canvas.bar(Int(rssi)))" + (hasPlot && signals.count > 2 ? " \(plot)" : ""))
         }
         if let phys = facts.phys { lines.append(phys) }
         lines.append("\(facts.encryption), \(facts.isBonded ? "bonded" : "no bond")")
         if let parameters = facts.parameters { lines.append(LinkTexts.text(parameters)) }
+        return lines
+    }
+
+    /// The same in lines as wide as the screen, each broken between two facts.
+    private func factLines(_ canvas: Canvas) -> [String] {
+        var lines: [String] = []
+        for fact in facts(canvas) {
+            if let line = lines.last, (line + canvas.divider + fact).displayWidth <= canvas.columns {
+                lines[lines.count - 1] = line + canvas.divider + fact
+            } else {
+                lines.append(fact)
+            }
+        }
         return lines
     }
 
@@ -121,7 +141,7 @@ extension DevicePage {
     {
         let value = values[handle] ?? ShownValue()
         let mark = subscribed.contains(handle) ? (canvas.isUnicode ? "● " : "* ") : ""
-        let text = value.trouble.map { "! " + $0 } ?? value.text(node.uuid) ?? ""
+        let text = value.trouble.map { "! " + $0 } ?? value.briefText(node.uuid) ?? ""
         let shown = mark + (value.isPending ? "… " : "") + text
         let plotWidth = min(12, width / 3)
         guard plotWidth >= 6, value.history.count > 1, value.trouble == nil else { return shown.fitted(to: width) }
@@ -205,8 +225,8 @@ extension DevicePage {
             return "Enter connect again   Esc table" + (around.others > 0 ? "   Tab next device" : "") + "   ? keys"
         }
         switch canvas.columns {
-        case ..<72: return "Esc table  r s w f c b X  ? keys"
-        case ..<118: return "Esc table   r read  s subscribe  w write  f form  c command  b pair  X close   ? keys"
+        case ..<80: return "Esc table  r s w f c b X  ? keys"
+        case ..<118: return "Esc table  r read  s subscribe  w write  c command  b pair  X close  ? keys"
         default:
             return "Esc table   Enter open or read   r read  R read all  s subscribe  w write  f form  c command  "
                 + "b pair  X close the link   Tab next device   ? keys"

@@ -154,6 +154,7 @@ struct DevicePage {
             showsHelp = false
             return []
         }
+        note = ""
         switch key {
         case .up, .character("k"): move(to: row - 1)
         case .down, .character("j"): move(to: row + 1)

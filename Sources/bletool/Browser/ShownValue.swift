@@ -1,6 +1,7 @@
 import BLE
 import BLEScripts
 import BLESensors
+import BLEText
 
 /// What is known of an attribute's value, and what came before it while it was subscribed to.
 struct ShownValue {
@@ -42,6 +43,15 @@ struct ShownValue {
         octets.map { ValueMeaning($0, uuid: uuid, form: form).text }
     }
 
+    /// The value for a narrow column: the one number that it has, or what it means.
+    func briefText(_ uuid: BluetoothUUID) -> String? {
+        guard let octets else { return nil }
+        let meaning = ValueMeaning(octets, uuid: uuid, form: form)
+        let numbers = meaning.fields?.filter(Self.isNumeric) ?? []
+        guard meaning.fault == nil, let words = meaning.meaning, !words.isEmpty else { return meaning.text }
+        return numbers.count == 1 ? numbers[0].valueText.printable(limit: 256) : words
+    }
+
     /// The first number of each of the last values; what has none is left out.
     func numbers(_ uuid: BluetoothUUID, last count: Int) -> [Double] {
         history.suffix(count).compactMap { Self.number($0, uuid, form) }
@@ -64,11 +74,13 @@ struct ShownValue {
     }
 
     private static func field(_ octets: [UInt8], _ uuid: BluetoothUUID, _ form: ValueForm?) -> SensorField? {
-        ValueMeaning(octets, uuid: uuid, form: form).fields?.first { field in
-            switch field.value {
-            case .number, .numbers: true
-            default: false
-            }
+        ValueMeaning(octets, uuid: uuid, form: form).fields?.first(where: isNumeric)
+    }
+
+    private static func isNumeric(_ field: SensorField) -> Bool {
+        switch field.value {
+        case .number, .numbers: true
+        default: false
         }
     }
 

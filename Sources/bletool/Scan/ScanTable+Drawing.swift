@@ -138,7 +138,9 @@ extension ScanTable {
             parts.append(
                 String(repeating: " ", count: max(0, 4 - strength.count)) + strength + " " + canvas.bar(row.strength)
                     + canvas.arrow(row.trend))
-            if showsSeen { parts.append(Self.age(figures.now - row.lastSeen).fitted(to: 5)) }
+            // Most devices do not advertise while there is a link.
+            let hasLink = figures.opened[row.address] == true
+            if showsSeen { parts.append((hasLink ? "link" : Self.age(figures.now - row.lastSeen)).fitted(to: 5)) }
             if showsInterval { parts.append(Self.interval(row.interval).fitted(to: 7)) }
             if offers > 3 { parts.append(row.offers.fitted(to: offers)) }
             return parts.joined(separator: " ")
@@ -146,7 +148,7 @@ extension ScanTable {
 
         func coloured(_ line: String, _ row: ScanRow, _ canvas: Canvas, _ figures: Figures) -> String {
             // A device that was silent for long is about to be removed.
-            if figures.now - row.lastSeen > 10 { return canvas.dim(line) }
+            if figures.now - row.lastSeen > 10, figures.opened[row.address] != true { return canvas.dim(line) }
             switch row.strength {
             case nil: return line
             case let strength? where strength >= -60: return canvas.colour(32, line)

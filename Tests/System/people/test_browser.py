@@ -43,17 +43,28 @@ def press(program, keys, pattern):
     see(program, pattern)
 
 
+def chosen(screen):
+    """How the chosen row begins, which is its name."""
+    row = next((row for row in screen.cells if any('7' in style.split(';') for _, style in row)), [])
+    return ''.join(letter for letter, _ in row)[:30]
+
+
 def choose(program, title):
-    """Moves down until the chosen row has this title."""
-    def chosen(screen):
-        row = next((row for row in screen.cells if any('7' in style.split(';') for _, style in row)), [])
-        return ''.join(letter for letter, _ in row)
-    program.press('\x1b[H')
-    for _ in range(30):
-        if program.until(lambda screen: title in chosen(screen), 0.5):
-            return
-        program.press('\x1b[B')
+    """Moves to the row with this title, down and then up."""
+    for key in '\x1b[B', '\x1b[A':
+        for _ in range(60):
+            before = chosen(program.screen)
+            if title in before:
+                return
+            program.press(key)
+            if not program.until(lambda screen: chosen(screen) != before, 2):
+                break
     raise AssertionError(f'{title} cannot be chosen in\n{program.screen.text}')
+
+
+def whole(screen):
+    """Its rows as one line."""
+    return ''.join(letter for row in screen.cells for letter, _ in row)
 
 
 def open_device(program, name, expected='connected'):
@@ -88,7 +99,7 @@ def test_browse(tmp_path, world):
                         'Esc table', r'-\d+ dBm'):
             see(program, pattern)
         choose(program, '2A19')
-        press(program, '\x1b[C', '2902 Client Characteristic Configuration')
+        press(program, '\x1b[C', '2902 Client')
         press(program, 'r', '57 = 87 %')
         press(program, 's', r'subscribed, \d\d values')
         press(program, 'w32', '(?m)^hex > 32_')
@@ -99,7 +110,8 @@ def test_browse(tmp_path, world):
         choose(program, '2A29')
         press(program, 'R', '! .*[Rr]ead')
         see(program, '4c1b5b324ae280ae')
-        press(program, 'c', rf'(?s)bletool .*gatt {BELT}/random\s+read\s+2A29')
+        program.press('c')
+        assert program.until(lambda screen: f'gatt {BELT}/random read 2A29' in whole(screen)), program.screen.text
         program.press('c')
         press(program, '\x1b', r'● Belt.*\n')
         see(program, '1 link ')
@@ -123,7 +135,7 @@ def test_browse(tmp_path, world):
 
 def test_command_does_the_same(tmp_path, world):
     """The command that a page shows reads what the page has read"""
-    with table(tmp_path, world, 'Belt', columns=200, rows=40) as program:
+    with table(tmp_path, world, 'Belt', columns=300, rows=40) as program:
         open_device(program, 'Belt')
         choose(program, '2A19')
         press(program, 'r', '57 = 87 %')
@@ -153,7 +165,7 @@ def test_stop_and_continue(tmp_path, world):
     """^Z gives the terminal to the shell as it was, and fg brings the page back"""
     command = ' '.join(map(shlex.quote, [BLETOOL, '--state', str(tmp_path / 'state'), '-t', world, 'lescan']))
     with Program(['bash', '--norc', '--noprofile', '-i'], columns=80, rows=24, PS1='shell> ') as program:
-        see(program, 'shell> ')
+        see(program, 'shell>')
         press(program, command + '\r', 'Belt')
         open_device(program, 'Belt')
         see(program, '2A19')
@@ -163,7 +175,7 @@ def test_stop_and_continue(tmp_path, world):
         press(program, 'fg\r', '2A19 Battery Level')
         choose(program, '2A19')
         press(program, 'r', '57 = 87 %')
-        press(program, 'qq', r'shell> \Z')
+        press(program, 'qq', r'(?m)^shell>$')
         program.press('exit\r')
         assert program.end() == 0
 
@@ -173,7 +185,7 @@ def test_plain_terminals(tmp_path, world):
     with table(tmp_path, world, 'Belt', LANG='C', LC_ALL='C', NO_COLOR='1') as program:
         open_device(program, 'Belt')
         choose(program, '2A19')
-        press(program, 's', r'\* 57 = 87 %')
+        press(program, 's', r'\* 87 %')
         press(program, 'w32\r', r'50 ~ 87 %  .*@.*\.')
         program.press('qq')
         ends(program)
@@ -196,19 +208,18 @@ def test_bumble(lab, tmp_path):
         lab.wait_peer('write')
         # The device ends the link.
         choose(program, '6B7A0008')
-        press(program, 'w03\r', r'(?s)NO LINK.*Enter connects again')
+        press(program, 'w03\r', r'(?s)NO LINK.*Enter connects\s+again')
         lab.wait_peer('disconnected')
         press(program, '\r', r'BumblePeer.*connected')
         choose(program, '2A37')
         # It is subscribed to again.
-        see(program, r'● 00')
+        see(program, r'● \d+ bpm')
         # The device is gone for good; the table is still there.
         lab.peer.end(signal.SIGKILL)
         program.press('\x1b')
         see(program, 'ADDRESS')
         program.press('q')
         ends(program)
-    lab.every_link_ends_by_us = False
 
 
 @mark.lab(['bumble'], peer=False)
