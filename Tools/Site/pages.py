@@ -50,6 +50,10 @@ class Page:
         return self.content['kind'] == 'symbol' and self.address.count('/') > 2
 
     @property
+    def is_type(self):
+        return self.is_symbol and self.address.count('/') == 3
+
+    @property
     def kind(self):
         """What the search can be restricted to: the guides, or one library."""
         part = self.address.split('/')[2].removesuffix('-tutorials')
