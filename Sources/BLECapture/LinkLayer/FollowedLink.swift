@@ -64,8 +64,8 @@ public struct FollowedLink: Sendable {
     }
 
     /// Who sends a packet of which the sniffer does not say it: the central begins each connection event, then they take
-    /// turns, 150 µs after each other (Core 5.4, Vol 6, Part B, 4.5.1). Clocks of sniffers are not exact, and some have
-    /// none.
+    /// turns, 150 µs after each other (Core 5.4, Vol 6, Part B, 4.5.1). Events are 7.5 ms apart at least. Clocks of sniffers
+    /// are not exact, and some have none.
     func guessWay(at time: Int64) -> CaptureDirection {
         let (distance, isFar) = lastTime == .min ? (0, true) : time.subtractingReportingOverflow(lastTime)
         let isTurn = !isFar && distance <= lastDuration + Self.turnTolerance
@@ -73,5 +73,5 @@ public struct FollowedLink: Sendable {
     }
 
     /// The pause between two packets and what clocks add, in microseconds.
-    private static let turnTolerance: Int64 = 150 + 250
+    private static let turnTolerance: Int64 = 150 + 1850
 }

@@ -131,7 +131,9 @@ public struct LinkLayerFollower: Sendable {
             packet.way = reading.direction ?? .hostToController
             return packet
         }
-        packet.way = reading.direction ?? links[index].guessWay(at: time)
+        packet.way =
+            reading.direction ?? LinkLayerControl.direction(of: bytes.part(4, end - 4), isEncrypted: links[index].isEncrypted)
+            ?? links[index].guessWay(at: time)
         links[index].lastWay = packet.way
         links[index].lastTime = time
         // Preamble, access address, header, CRC: at 1 Mbit/s.

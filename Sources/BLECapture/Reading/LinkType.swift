@@ -9,6 +9,8 @@ enum LinkType: UInt32 {
     case usb = 189
     /// The same after 64 octets.
     case paddedUSB = 220
+    /// A transfer on a USB that USBPcap records, after 27 octets or more.
+    case windowsUSB = 249
     /// A packet of the link layer from its access address on.
     case linkLayer = 251
     /// The same after ten octets of the radio's readings.
@@ -18,14 +20,6 @@ enum LinkType: UInt32 {
     /// The same, or something else, after fields of any length.
     case perPacketInformation = 192
 
-    /// Whether it is what goes over the air.
-    var isLinkLayer: Bool {
-        switch self {
-        case .linkLayer, .linkLayerWithRadio, .nordicSniffer, .perPacketInformation: true
-        case .h4, .h4WithDirection, .linuxMonitor, .usb, .paddedUSB: false
-        }
-    }
-
     /// How many octets precede the packet or payload.
     var headerByteCount: Int {
         switch self {
@@ -33,6 +27,7 @@ enum LinkType: UInt32 {
         case .h4WithDirection, .linuxMonitor: 4
         case .usb: 48
         case .paddedUSB: 64
+        case .windowsUSB: 27
         case .linkLayerWithRadio: 10
         case .nordicSniffer: 17
         case .perPacketInformation: 8
@@ -70,6 +65,14 @@ extension CaptureReader {
             let transfer = USBTransfer(buffer, at: position, count: payload, isBigEndian: isBigEndian)
             defer { buffer.consume(recordByteCount) }
             return readTransfer(transfer, at: start, timestampMicroseconds: timestampMicroseconds)
+        case .windowsUSB:
+            defer { buffer.consume(recordByteCount) }
+            guard let (transfer, data) = windowsTransfer(at: position, count: count, originalByteCount: originalByteCount)
+            else {
+                foreignRecordCount += 1
+                return nil
+            }
+            return readTransfer(transfer, at: data, timestampMicroseconds: timestampMicroseconds)
         case .linkLayer, .linkLayerWithRadio, .nordicSniffer, .perPacketInformation:
             return try readLinkLayer(
                 link, at: position, count: count, originalByteCount: originalByteCount,
