@@ -99,6 +99,8 @@ let package = Package(
         .target(name: "CLinux", dependencies: ["CBluetooth"]),
         // Loads libusb when a USB device is opened; only its header is used here, and nothing of it is linked.
         .target(name: "CUSB"),
+        // Loads zlib when a compressed file is opened; nothing of it is linked.
+        .target(name: "CZlib"),
         // Only a module map: the submodules of Apple's framework.
         .target(name: "CoreBluetoothSubmodules"),
         // Declares what CLinux has without importing it, so that no module above asks its clients for C.
@@ -113,7 +115,8 @@ let package = Package(
         // Opens every file of state, and those that users name for output; imports nothing of ours.
         module("BLEStateFiles"),
         module("BLEServiceManager"),
-        module("BLECapture", "BLEPackets", "BLEStateFiles"),
+        module(
+            "BLECapture", "BLEPackets", "BLEStateFiles", "CZlib", settings: strict + [.enableExperimentalFeature("Extern")]),
         // Names of numbers, separate from BLEPackets so that firmware need not carry them.
         module("BLEAssignedNumbers"),
         // Pure: what the octets of sensors and of assigned characteristics mean, separate from what firmware carries.
