@@ -37,8 +37,8 @@ if (location.protocol === "file:") {
         element("pagefind-modal-header", {}, element("pagefind-input", {placeholder: "Words, or the name of a symbol"})),
         element("pagefind-modal-body", {}, element("pagefind-filter-dropdown", {filter: "part", label: "Only in", "single-select": ""}),
           element("pagefind-summary"), element("pagefind-results", {"show-sub-results": ""})));
-      // Long pages are guides: they do not come last for being long.
-      const ranking = {metaWeights: {title: 1}, pageLength: 0.1, termSaturation: 1.4};
+      // Long pages are guides: they do not come last for being long. A name comes before those that begin with it.
+      const ranking = {metaWeights: {title: 0}, pageLength: 0.1, termSaturation: 1.4, termSimilarity: 10};
       PagefindComponents.configureInstance("default", {bundlePath: baseUrl + "pagefind/", baseUrl, ranking});
       document.body.append(modal);
     }
