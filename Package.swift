@@ -217,8 +217,8 @@ let package = Package(
         program("message-echo", "BLEMessages", "MessageDrawing", path: "Tests/MessageEcho"),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         module(
-            "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEChips", "BLEDaemon", "BLEHost", "BLEMessages",
-            "BLEPackets", "BLETransport", "BLEUSB", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
+            "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEChips", "BLEDaemon", "BLEDecoder", "BLEHost",
+            "BLEMessages", "BLEPackets", "BLETransport", "BLEUSB", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
         // Messages that are drawn from octets, and the schema that they have: for tests and fuzzers.
         module("MessageDrawing", "BLEMessages", path: "Tests/MessageDrawing"),
         // Engines on one virtual air, for every test that needs more than one machine.

@@ -37,6 +37,8 @@ public struct FollowedLink: Sendable {
     public let request: Request?
     /// Whether LL_TERMINATE_IND was heard.
     public internal(set) var isOver = false
+    /// Stands in the place of a connection handle where there must be one.
+    public var handle: UInt16 { UInt16(truncatingIfNeeded: number % 0x0EFF) }
     /// Whether what follows is encrypted.
     public var isEncrypted: Bool { encryption == .on }
 

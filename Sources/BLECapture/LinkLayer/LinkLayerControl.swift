@@ -4,6 +4,7 @@ enum LinkLayerControl {
     static let encryptionRequest: UInt8 = 0x03
     static let encryptionResponse: UInt8 = 0x04
     static let startEncryptionRequest: UInt8 = 0x05
+    static let startEncryptionResponse: UInt8 = 0x06
     static let pauseEncryptionResponse: UInt8 = 0x0B
 
     /// Who sends a PDU that only one side may send; `nil` for others.

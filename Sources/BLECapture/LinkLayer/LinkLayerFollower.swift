@@ -42,6 +42,8 @@ public struct LinkLayerFollower: Sendable {
         public var missing = 0
         /// Where advertising data is.
         public var advertisingData = AdvertisingData.none
+        /// Who advertises, or is scanned or connected to; `nil` where the PDU does not say, nor the one that it goes on with.
+        public var advertiser: FollowedLink.Device?
     }
 
     /// Where the advertising data of a PDU is.
@@ -197,6 +199,13 @@ public struct LinkLayerFollower: Sendable {
     ) {
         let payload = bytes.part(packet.content.lowerBound, packet.content.count)
         switch packet.header & 0x0F {
+        case let type where type != 3 && type < PDU.extended && type != PDU.connect && payload.byteCount >= 6:
+            packet.advertiser = .init(address: payload.number(0, width: 6), isRandom: packet.header & 0x40 != 0)
+        case let type where (type == 3 || type == PDU.connect) && payload.byteCount >= 12:
+            packet.advertiser = .init(address: payload.number(6, width: 6), isRandom: packet.header & 0x80 != 0)
+        default: break
+        }
+        switch packet.header & 0x0F {
         case PDU.connect where payload.byteCount == 34:
             let request = FollowedLink.Request(
                 central: .init(address: payload.number(0, width: 6), isRandom: packet.header & 0x40 != 0),
@@ -223,9 +232,12 @@ public struct LinkLayerFollower: Sendable {
                 packet.kind = .malformed
                 return
             }
+            packet.advertiser = header.advertiser.map {
+                .init(address: payload.number($0, width: 6), isRandom: packet.header & 0x40 != 0)
+            }
             packet.advertisingData = chains.join(
                 header, payload, at: packet.content.lowerBound, accessAddress: bytes.number(0, width: 4),
-                isPrimary: reading.channel.map { $0 >= 37 } ?? false, into: &joined)
+                isPrimary: reading.channel.map { $0 >= 37 } ?? false, advertiser: &packet.advertiser, into: &joined)
             guard let train = header.train else { return }
             trains.removeAll { $0.accessAddress == train.accessAddress }
             if trains.count >= Self.maximumTrainCount { trains.removeFirst() }
@@ -322,12 +334,28 @@ public struct LinkLayerFollower: Sendable {
             }
             // LL_START_ENC_REQ, sent again.
             if isControl, payload.byteCount == 1, opcode == LinkLayerControl.startEncryptionRequest { return }
+            // A tool has deciphered the capture, and left no note of it.
+            if isClear(payload, packet) {
+                links[index].encryption = .off
+                return
+            }
         }
         guard open(payload, index, packet) else {
             packet.kind = .encrypted
             return
         }
         packet.isDeciphered = true
+    }
+
+    /// Whether it is what encrypted octets cannot be, or only once in a long while: LL_START_ENC_RSP without a code, or a
+    /// whole frame on a fixed channel.
+    private func isClear(_ payload: RawSpan, _ packet: Packet) -> Bool {
+        switch packet.kind {
+        case .control: payload.byteCount == 1 && payload.octet(0) == LinkLayerControl.startEncryptionResponse
+        case .data(isStart: true):
+            Int(payload.number(0, width: 2)) + 4 == payload.byteCount && (4...6).contains(payload.number(2, width: 2))
+        default: false
+        }
     }
 
     /// Some sniffers leave the code behind what they have deciphered.

@@ -54,8 +54,8 @@ enum AndroidReport {
             if octets.isEmpty { break }
             try finder.add(octets[...])
         }
-        guard finder.isInside else { throw .noCapture }
-        return try btsnoop(finder.text)
+        guard finder.isInside, let log = try btsnoop(finder.text) else { throw .noCapture }
+        return log
     }
 
     /// The log in a text of an archive; `nil` if it has none.
@@ -71,9 +71,11 @@ enum AndroidReport {
 
     // MARK: Form
 
-    private static func btsnoop(_ text: [UInt8]) throws(SystemError) -> [UInt8] {
+    /// - Returns: `nil` for a log of nothing.
+    private static func btsnoop(_ text: [UInt8]) throws(SystemError) -> [UInt8]? {
         let packed = try base64(text)
-        guard packed.count > 9, packed[0] == 1 || packed[0] == 2 else { throw .damagedArchive }
+        guard packed.count > 9 else { return nil }
+        guard packed[0] == 1 || packed[0] == 2 else { throw .damagedArchive }
         // The time of the last packet, in microseconds since 1970.
         let last = (1..<9).reversed().reduce(0 as UInt64) { $0 << 8 | UInt64(packed[$1]) }
         let records = try inflate(Array(packed[9...]))

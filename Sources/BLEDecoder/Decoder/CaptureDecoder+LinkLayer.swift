@@ -69,10 +69,13 @@ extension CaptureDecoder {
         if pdu.isReport { facts.kinds.insert(.advertising) }
         beginAir(record, pdu.addresses == .senderAndAdvertiser ? .hostToController : .controllerToHost, .event)
         title(pdu.name, code: packet.header & 0x0F)
-        if !out.isJSON, let address = address(in: payload, pdu) {
-            out.buffer.append(UInt8(ascii: " "))
-            out.buffer.append(address: address)
-            fieldsOffset = out.buffer.count
+        if let advertiser = packet.advertiser {
+            facts.record(address: advertiser.address)
+            if !out.isJSON {
+                out.buffer.append(UInt8(ascii: " "))
+                out.buffer.append(address: advertiser.address)
+                fieldsOffset = out.buffer.count
+            }
         }
         if let index = packet.link, !packet.isRepeated { open(index) }
         out.beginFields()
@@ -137,16 +140,6 @@ extension CaptureDecoder {
         }
         out.word(isRandom ? "random" : "public")
         out.end()
-    }
-
-    private func address(in payload: RawSpan, _ pdu: LinkLayerPDU) -> UInt64? {
-        switch pdu.addresses {
-        case .advertiser where payload.byteCount >= 6, .advertiserAndTarget where payload.byteCount >= 6:
-            payload.integer(0, width: 6)
-        case .senderAndAdvertiser where payload.byteCount >= 12: payload.integer(6, width: 6)
-        case .none: ExtendedAdvertisingHeader(payload)?.advertiser.map { payload.integer($0, width: 6) }
-        default: nil
-        }
     }
 
     private mutating func writeRequest(_ link: FollowedLink) {
@@ -346,11 +339,6 @@ extension CaptureDecoder {
         out.number(UInt64(packet.missing))
         out.end()
     }
-}
-
-extension FollowedLink {
-    /// Stands in the place of a connection handle where tables have one.
-    var handle: UInt16 { UInt16(truncatingIfNeeded: number % 0x0EFF) }
 }
 
 extension AdapterIndexes {

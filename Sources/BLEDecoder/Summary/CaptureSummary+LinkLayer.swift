@@ -69,18 +69,15 @@ extension CaptureSummary {
         }
         guard packet.missing == 0 else { return true }
         let payload = bytes.part(packet.content.lowerBound, packet.content.count)
-        var address: UInt64?
         var isConnectable = pdu == .advInd || pdu == .advDirectInd
         switch pdu.addresses {
         case .advertiser, .advertiserAndTarget:
             guard payload.byteCount >= 6 else { return false }
             if pdu == .advDirectInd, payload.byteCount != 12 { return false }
-            address = payload.integer(0, width: 6)
         case .senderAndAdvertiser:
             return payload.byteCount == 12 || packet.link != nil
         case .none where packet.header & 0x0F == 7:
             guard let header = ExtendedAdvertisingHeader(payload) else { return false }
-            address = header.advertiser.map { payload.integer($0, width: 6) }
             isConnectable = header.mode == 1
         case .none: return true
         }
@@ -88,25 +85,24 @@ extension CaptureSummary {
         switch packet.advertisingData {
         case .joined:
             let joined = follower.joined
-            note(address, joined.span.bytes, isConnectable, reading, packet)
+            note(joined.span.bytes, isConnectable, reading, packet)
             return AdvertisingDataCheck.isWellFormed(joined.span.bytes)
         case .inRecord(let place):
             let data = bytes.part(place.lowerBound, place.count)
-            note(address, data, isConnectable, reading, packet)
+            note(data, isConnectable, reading, packet)
             return AdvertisingDataCheck.isWellFormed(data)
         case .piece, .none:
-            note(address, bytes.part(0, 0), isConnectable, reading, packet)
+            note(bytes.part(0, 0), isConnectable, reading, packet)
             return true
         }
     }
 
     private mutating func note(
-        _ address: UInt64?, _ data: RawSpan, _ isConnectable: Bool, _ reading: LinkLayerReading,
+        _ data: RawSpan, _ isConnectable: Bool, _ reading: LinkLayerReading,
         _ packet: LinkLayerFollower.Packet
     ) {
-        guard let address else { return }
+        guard let advertiser = packet.advertiser else { return }
         addresses.note(
-            address, isRandom: packet.header & 0x40 != 0, isConnectable: isConnectable, strength: reading.strength,
-            data: data)
+            advertiser.address, isRandom: advertiser.isRandom, isConnectable: isConnectable, strength: reading.strength, data: data)
     }
 }
