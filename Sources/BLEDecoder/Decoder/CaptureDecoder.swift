@@ -38,11 +38,20 @@ public struct CaptureDecoder: ~Copyable {
 
     /// - Parameter showsTime: whether headlines begin with direction, time and number (text only).
     public init(style: DecodingStyle, filter: DecodingFilter = DecodingFilter(), showsTime: Bool = true) {
+        self.init(style: style, filter: filter, showsTime: showsTime, keepsMeasures: false)
+    }
+
+    /// - Parameter keepsMeasures: whether `measures` has the numbers of the last packet (text only).
+    init(style: DecodingStyle, filter: DecodingFilter, showsTime: Bool, keepsMeasures: Bool) {
         out = DecodedOutput(style)
+        out.keepsMeasures = keepsMeasures
         facts.filter = filter
         hasFilter = !filter.isEmpty
         self.showsTime = showsTime
     }
+
+    /// The numbers with units in the last packet.
+    var measures: [Measure] { out.measures }
 
     /// What has been written since the last `removeOutput()`.
     public var output: RawSpan {
@@ -67,6 +76,7 @@ public struct CaptureDecoder: ~Copyable {
         let start = out.buffer.count
         let lastDay = day
         facts.reset()
+        if out.keepsMeasures { out.measures.removeAll(keepingCapacity: true) }
         facts.frame = frameCount
         facts.timestampMicroseconds = record.timestampMicroseconds
         switch record.content {
