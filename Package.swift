@@ -99,6 +99,8 @@ let package = Package(
         .target(name: "CLinux", dependencies: ["CBluetooth"]),
         // Loads libusb when a USB device is opened; only its header is used here, and nothing of it is linked.
         .target(name: "CUSB"),
+        // Loads zlib when a compressed file is opened; nothing of it is linked.
+        .target(name: "CZlib"),
         // Only a module map: the submodules of Apple's framework.
         .target(name: "CoreBluetoothSubmodules"),
         // Declares what CLinux has without importing it, so that no module above asks its clients for C.
@@ -113,7 +115,8 @@ let package = Package(
         // Opens every file of state, and those that users name for output; imports nothing of ours.
         module("BLEStateFiles"),
         module("BLEServiceManager"),
-        module("BLECapture", "BLEPackets", "BLEStateFiles"),
+        module(
+            "BLECapture", "BLEPackets", "BLEStateFiles", "CZlib", settings: strict + [.enableExperimentalFeature("Extern")]),
         // Names of numbers, separate from BLEPackets so that firmware need not carry them.
         module("BLEAssignedNumbers"),
         // Pure: what the octets of sensors and of assigned characteristics mean, separate from what firmware carries.
@@ -214,8 +217,8 @@ let package = Package(
         program("message-echo", "BLEMessages", "MessageDrawing", path: "Tests/MessageEcho"),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         module(
-            "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEChips", "BLEDaemon", "BLEHost", "BLEMessages",
-            "BLEPackets", "BLETransport", "BLEUSB", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
+            "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEChips", "BLEDaemon", "BLEDecoder", "BLEHost",
+            "BLEMessages", "BLEPackets", "BLETransport", "BLEUSB", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
         // Messages that are drawn from octets, and the schema that they have: for tests and fuzzers.
         module("MessageDrawing", "BLEMessages", path: "Tests/MessageDrawing"),
         // Engines on one virtual air, for every test that needs more than one machine.

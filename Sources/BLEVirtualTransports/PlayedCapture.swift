@@ -50,27 +50,38 @@ struct PlayedCapture {
         var features: LEFeatures?
         var isExtended = false
         var first: Int64?
+        var translator = LinkLayerTranslator()
+        func take(_ bytes: RawSpan, _ direction: CaptureDirection, at time: Int64) {
+            let packet = bytes.extracting(droppingFirst: 1)
+            switch bytes.byte(at: 0).flatMap(H4PacketType.init) {
+            case .acl: collector.handle(data: packet, from: direction, at: time)
+            case .event where direction == .controllerToHost:
+                guard let event = Self.event(packet) else { return }
+                switch event {
+                case .leAdvertisingReport(let event):
+                    for report in event.reports { add(Self.extended(report), at: time, &first) }
+                case .leExtendedAdvertisingReport(let event):
+                    isExtended = true
+                    for report in event.reports { add(report, at: time, &first) }
+                case .commandComplete(let answer): read(answer, &features)
+                default: collector.handle(event)
+                }
+            default: break
+            }
+        }
         reading: while true {
             do throws(CaptureError) {
                 guard let record = try reader.next() else { break reading }
-                guard let direction = record.direction, record.packetType != nil, !record.isShortened else { continue }
-                let packet = record.bytes.extracting(droppingFirst: 1)
                 let time = record.timestampMicroseconds
-                switch record.packetType {
-                case .acl: collector.handle(data: packet, from: direction, at: time)
-                case .event where direction == .controllerToHost:
-                    guard let event = Self.event(packet) else { continue }
-                    switch event {
-                    case .leAdvertisingReport(let event):
-                        for report in event.reports { add(Self.extended(report), at: time, &first) }
-                    case .leExtendedAdvertisingReport(let event):
-                        isExtended = true
-                        for report in event.reports { add(report, at: time, &first) }
-                    case .commandComplete(let answer): read(answer, &features)
-                    default: collector.handle(event)
+                guard let direction = record.direction else {
+                    // What a sniffer heard plays as what its central would have got.
+                    for packet in translator.packets(of: record) {
+                        take(packet.bytes.span.bytes, packet.direction, at: time)
                     }
-                default: break
+                    continue
                 }
+                guard record.packetType != nil, !record.isShortened else { continue }
+                take(record.bytes, direction, at: time)
             } catch {
                 // A damaged record is skipped; after a final error there is nothing to read.
                 if error.isFinal { break reading }

@@ -52,7 +52,7 @@ struct ForeignFixtureTests {
             while !isOver {
                 do throws(CaptureError) {
                     guard let record = try reader.next() else { break }
-                    if case .packet = record.content { packets += 1 } else { notes += 1 }
+                    if case .note = record.content { notes += 1 } else { packets += 1 }
                 } catch {
                     errors += 1
                     isOver = error.isFinal

@@ -23,7 +23,7 @@ struct ForeignLinkTypeTests {
 
     @Test(
         "pcap and pcapng without HCI are refused when they are opened, by the same words",
-        arguments: [0, 1, 105, 113, 147, 186, 249, 251, 255, 256, 266, 272, 288, 999] as [UInt16])
+        arguments: [0, 1, 105, 113, 147, 186, 255, 266, 288, 999] as [UInt16])
     func refused(link: UInt16) {
         let error = CaptureError(.unsupportedLinkType(UInt32(link)))
         var file = FileBuilder.pcap(bigEndian: false, link: UInt32(link))
@@ -38,34 +38,36 @@ struct ForeignLinkTypeTests {
     func texts() {
         func text(_ link: UInt32) -> String { "\(CaptureError(.unsupportedLinkType(link)))" }
         let remedy =
-            ": record HCI on the host, with btmon, Android's snoop log or PacketLogger; Wireshark may read this file"
+            ": record HCI on the host, with btmon, Android's snoop log or PacketLogger, or the air with a sniffer; "
+            + "Wireshark may read this file"
         #expect(
-            text(251) == "link type 251 (the link layer of Bluetooth LE, as sniffers record it) carries no HCI packets"
+            text(255) == "link type 255 (the baseband of Bluetooth BR/EDR, as sniffers record it) carries no HCI packets"
                 + remedy)
-        #expect(
-            text(272)
-                == "link type 272 (the link layer of Bluetooth LE, as the nRF Sniffer records it) carries no HCI packets"
-                + remedy)
+        #expect(text(105) == "link type 105 (Wi-Fi) carries no HCI packets" + remedy)
         #expect(text(1) == "link type 1 (Ethernet) carries no HCI packets" + remedy)
         #expect(
-            text(249) == "link type 249 (USB, as USBPcap records it on Windows) may carry HCI packets, but is not read"
+            text(266) == "link type 266 (USB, as macOS records it) may carry HCI packets, but is not read"
                 + remedy)
         #expect(text(999) == "link type 999 is not known as one that carries HCI packets" + remedy)
-        for link in [186, 249, 266, 288, 293, 294, 295, 1003, 1004] as [UInt32] {
+        for link in [186, 266, 288, 293, 294, 295, 1003, 1004] as [UInt32] {
             #expect(CaptureLinkType(rawValue: link).mayCarryHCI && !CaptureLinkType(rawValue: link).isRead)
         }
-        for link in [187, 189, 201, 220, 254, 1001, 1002, 2001] as [UInt32] {
+        for link in [187, 189, 201, 220, 249, 254, 1001, 1002, 2001] as [UInt32] {
             #expect(CaptureLinkType(rawValue: link).isRead)
             #expect(CaptureLinkType(rawValue: link).explanation == "link type \(link) carries HCI packets")
         }
-        for link in [1, 251, 255, 256, 272, 999, .max] as [UInt32] {
-            #expect(!CaptureLinkType(rawValue: link).mayCarryHCI)
+        for link in [192, 251, 256, 272] as [UInt32] {
+            #expect(CaptureLinkType(rawValue: link).isRead && !CaptureLinkType(rawValue: link).mayCarryHCI)
         }
+        #expect(
+            CaptureLinkType(rawValue: 251).explanation
+                == "link type 251: the link layer of Bluetooth LE, as sniffers record it")
+        for link in [1, 255, 999, .max] as [UInt32] { #expect(!CaptureLinkType(rawValue: link).mayCarryHCI) }
     }
 
     @Test("a pcapng file with HCI and other interfaces is read, and says what was left out")
     func mixed() throws {
-        var file = pcapng(links: [1, 251, 201], packets: 2)
+        var file = pcapng(links: [1, 255, 201], packets: 2)
         file.enhancedPacket(interface: 1, ticks: 3, [1])
         file.enhancedPacket(interface: 2, ticks: 4, [0, 0, 0, 0] + reset)
         var reader = try CaptureReader(bytes: file.bytes)
@@ -73,15 +75,15 @@ struct ForeignLinkTypeTests {
         let isOver = try reader.next() == nil
         #expect(isThere && isOver)
         #expect(reader.foreignRecordCount == 3)
-        #expect(reader.foreignLinkTypes.map(\.rawValue) == [1, 251])
-        let explanations = [1, 251].map { CaptureLinkType(rawValue: $0).explanation }
+        #expect(reader.foreignLinkTypes.map(\.rawValue) == [1, 255])
+        let explanations = [1, 255].map { CaptureLinkType(rawValue: $0).explanation }
         #expect(reader.omission == "3 records were left out: " + explanations.joined(separator: "; "))
     }
 
     @Test("HCI is found behind the packets of a sniffer, in the same section and in the next")
     func behind() throws {
         for isSectionNew in [false, true] {
-            var file = pcapng(links: [272], packets: 3)
+            var file = pcapng(links: [255], packets: 3)
             if isSectionNew { file.section() }
             file.interface(link: 254)
             file.enhancedPacket(interface: isSectionNew ? 0 : 1, ticks: 9, [0, 0, 0, 2] + reset.dropFirst())
@@ -110,9 +112,9 @@ struct ForeignLinkTypeTests {
 
     @Test("a cut capture of a sniffer is refused by its kind, and thousands of kinds do not fill the memory")
     func damaged() throws {
-        let whole = pcapng(links: [251]).bytes
+        let whole = pcapng(links: [255]).bytes
         for count in (28 + 20)..<whole.count {
-            #expect(refusal(Array(whole[..<count])) == CaptureError(.unsupportedLinkType(251)))
+            #expect(refusal(Array(whole[..<count])) == CaptureError(.unsupportedLinkType(255)))
         }
         var file = FileBuilder(bigEndian: true)
         file.section()

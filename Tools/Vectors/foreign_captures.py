@@ -3,9 +3,9 @@
 
 All of them have the same session: an adapter is reset, a device with an invented address advertises, connects and reads a value. What
 a form cannot carry is missing. `expected.json` beside them says what a reader finds in each: format and numbers of packets and notes,
-or the words of its refusal. Forms that carry no HCI have the same session as a sniffer or a bus would record it. --check only compares: exit status 1 when the
+or the words of its refusal. Forms of sniffers and buses have the same session as those would record it. --check only compares: exit status 1 when the
 folder has anything else. The last line counts."""
-import gzip, pathlib
+import base64, gzip, pathlib, zlib
 import io
 import json
 import os
@@ -200,13 +200,27 @@ def three_wire(packets):
     return frames
 
 
-def report():
-    """The head of a bug report of Android, with the log of Bluetooth as it stands in it: here of nothing."""
+def btsnooz(packets, version):
+    """Records with lengths and the time since the one before, in zlib; stored, as what a library packs differs from one to the other."""
+    kinds = {(1, SENT): 0x20, (4, RECEIVED): 0x10, (2, SENT): 0x21, (2, RECEIVED): 0x11, (5, RECEIVED): 0x17}
+    records, last = b'', 0
+    for micro, way, octets in moments(packets):
+        lengths = struct.pack('<H', len(octets)) if version == 1 else struct.pack('<HH', len(octets), len(octets))
+        records += lengths + struct.pack('<IB', micro - last, kinds[octets[0], way]) + octets[1:]
+        last = micro
+    return struct.pack('<BQ', version, SECONDS * 1_000_000 + last) + zlib.compress(records, 0)
+
+
+def report(log):
+    """The head of a bug report of Android, with the log of Bluetooth as it stands in it."""
+    lines = base64.b64encode(log)
+    lines = b''.join(lines[place:place + 78] + b'\n' for place in range(0, len(lines), 78))
     return (b'=' * 56 + b'\n== dumpstate: 2023-11-14 22:13:20\n' + b'=' * 56 + b'\n\n'
-            b'--- BEGIN:BTSNOOP_LOG_SUMMARY (0 bytes in) ---\nAQ==\n--- END:BTSNOOP_LOG_SUMMARY ---\n')
+            b'--- BEGIN:BTSNOOP_LOG_SUMMARY (%d bytes in) ---\n' % len(log) + lines + b'--- END:BTSNOOP_LOG_SUMMARY ---\n')
 
 
-REMEDY = ': record HCI on the host, with btmon, Android\'s snoop log or PacketLogger; Wireshark may read this file'
+REMEDY = (': record HCI on the host, with btmon, Android\'s snoop log or PacketLogger, or the air with a sniffer; Wireshark may read '
+          'this file')
 
 
 def files():
@@ -236,18 +250,17 @@ def files():
     yield 'direction-big-nano.pcap', pcap(201, h4_with_direction(all_packets), '>', 0xA1B23C4D), read('pcap', count + 1)
     yield 'h4.pcap', pcap(187, h4(all_packets)), read('pcap', count + 1)
     yield 'monitor.pcap', pcap(254, monitor(all_packets)), read('pcap', count + 1)
-    yield 'sniffer.pcap', pcap(251, [(0, link_layer())]), not_hci(251, 'the link layer of Bluetooth LE, as sniffers record it')
-    yield 'sniffer-radio.pcap', pcap(256, [(0, link_layer_with_radio())]), not_hci(
-        256, "the link layer of Bluetooth LE with the radio's readings, as sniffers record it")
-    yield 'sniffer-nordic.pcap', pcap(272, [(0, nordic())]), not_hci(
-        272, 'the link layer of Bluetooth LE, as the nRF Sniffer records it')
+    yield 'sniffer.pcap', pcap(251, [(0, link_layer())]), read('pcap', 1)
+    yield 'sniffer-radio.pcap', pcap(256, [(0, link_layer_with_radio())]), read('pcap', 1)
+    yield 'sniffer-nordic.pcap', pcap(272, [(0, nordic())]), read('pcap', 1)
+    yield 'baseband.pcap', pcap(255, [(0, bytes(22))]), not_hci(255, 'the baseband of Bluetooth BR/EDR, as sniffers record it')
     yield 'ethernet.pcap', pcap(1, [(0, bytes(12) + b'\x88\xB5' + bytes(46))]), not_hci(1, 'Ethernet')
     yield 'usb-48.pcap', pcap(189, usb_linux(48)), read('pcap', count, omitted=count)
     yield 'usb-64.pcap', pcap(220, usb_linux(64)), read('pcap', count, omitted=count)
     yield 'usb-big.pcap', pcap(220, usb_linux(64, '>'), '>'), read('pcap', count, omitted=count)
     yield 'usb.pcapng', pcapng([220], [(0, micro, octets) for micro, octets in usb_linux(64)]), read(
         'pcapng', count, omitted=count)
-    yield 'usb-windows.pcap', pcap(249, usb_windows()), perhaps(249, 'USB, as USBPcap records it on Windows')
+    yield 'usb-windows.pcap', pcap(249, usb_windows()), read('pcap', count)
     frames = [(0, micro, octets) for micro, octets in h4_with_direction(all_packets)]
     yield 'direction.pcapng', pcapng([201], frames), read('pcapng', count + 1)
     yield 'direction-big.pcapng', pcapng([201], frames, '>'), read('pcapng', count + 1)
@@ -255,9 +268,8 @@ def files():
     yield 'monitor.pcapng', pcapng([254], [(0, micro, octets) for micro, octets in monitor(all_packets)]), read(
         'pcapng', count + 1)
     mixed = [(0, 0, link_layer()), (2, 0, bytes(60))] + [(1, micro, octets) for _, micro, octets in frames]
-    yield 'mixed.pcapng', pcapng([251, 201, 1], mixed), read('pcapng', count + 1, omitted=2)
-    yield 'sniffer.pcapng', pcapng([272, 251], [(1, 0, link_layer())]), not_hci(
-        272, 'the link layer of Bluetooth LE, as the nRF Sniffer records it')
+    yield 'mixed.pcapng', pcapng([251, 201, 1], mixed), read('pcapng', count + 2, omitted=1)
+    yield 'sniffer.pcapng', pcapng([272, 251], [(1, 0, link_layer())]), read('pcapng', 1)
     yield 'packetlogger-big.pklg', packet_logger(SESSION, '>'), read('packetLogger', count, 3)
     yield 'packetlogger-little.pklg', packet_logger(SESSION, '<'), read('packetLogger', count, 3)
     yield 'hcidump.dump', hcidump(all_packets), read('hcidump', count + 1)
@@ -265,14 +277,16 @@ def files():
     # Stored: what a library packs differs from one to the other.
     with gzip.GzipFile('', 'wb', 0, packed, 0) as out:
         out.write(btsnoop_h4(SESSION))
-    yield 'packed.gz', packed.getvalue(), refused('a gzip file: unpack it first, with gunzip')
+    yield 'packed.gz', packed.getvalue(), read('btsnoop', count)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, 'w') as archive:
         archive.writestr(zipfile.ZipInfo('FS/data/misc/bluetooth/logs/btsnoop_hci.log'), btsnoop_h4(SESSION))
-    yield 'packed.zip', packed.getvalue(), refused(
-        'a zip file: unpack it first, with unzip; bug reports of Android have captures in FS/data/misc/bluetooth/logs')
-    yield 'bugreport.txt', report(), refused(
-        "a text, as Android's bug reports: if it has BTSNOOP_LOG_SUMMARY, extract that first, with Android's btsnooz.py")
+    yield 'packed.zip', packed.getvalue(), read('btsnoop', count)
+    yield 'bugreport-1.txt', report(btsnooz(all_packets, 1)), read('btsnoop', count + 1)
+    yield 'bugreport-2.txt', report(btsnooz(all_packets, 2)), read('btsnoop', count + 1)
+    yield 'bugreport.txt', report(b'\1'), refused(
+        'a text without BTSNOOP_LOG_SUMMARY: not a capture, nor a bug report of Android with one; switch ‘Bluetooth HCI snoop log’ on in '
+        'the developer options before you take another')
     whole = {'btsnoop': btsnoop_h4(SESSION), 'pcap': pcap(201, h4_with_direction(SESSION)),
              'pcapng': pcapng([201], [(0, micro, octets) for micro, octets in h4_with_direction(SESSION)]),
              'pklg': packet_logger(SESSION, '>'), 'dump': hcidump(SESSION)}

@@ -19,6 +19,14 @@ class Screen:
         self.clear()
         self.style, self.pending, self.unknown, self.modes = '', '', [], set()
 
+    def resize(self, columns, rows):
+        """Another size; what was shown is gone."""
+        self.columns, self.rows = columns, rows
+        self.clear()
+        if self.first:
+            self.first = (self.cells, 0, 0)
+            self.clear()
+
     def clear(self):
         self.cells = [[(' ', '')] * self.columns for _ in range(self.rows)]
         self.x = self.y = 0
@@ -120,6 +128,7 @@ class Program:
         self.device = device
 
     def resize(self, columns, rows):
+        self.screen.resize(columns, rows)
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
 
     def read(self, seconds):

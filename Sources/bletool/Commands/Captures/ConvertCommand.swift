@@ -10,7 +10,8 @@ struct ConvertCommand: ToolCommand {
         discussion: """
             The ending of OUT selects the format: .btsnoop, .pcap, .pcapng or .pklg. Timestamps keep microseconds. \
             The notes of Linux monitor captures are kept in btsnoop, pcap and pcapng. Of a damaged file, what can be \
-            read is converted and the exit status is 1.
+            read is converted and the exit status is 1. Of what a sniffer heard, that is what would have crossed HCI of \
+            the central: advertising reports, connections and their data.
 
               bletool convert btsnoop_hci.log session.pcapng
             """)
@@ -42,6 +43,8 @@ struct ConvertCommand: ToolCommand {
             valueName: "number"))
     var link: Link?
 
+    @OptionGroup var keys: LinkLayerKeyArguments
+
     @Flag(name: .long, help: "Write timestamps in nanoseconds (pcap and pcapng).")
     var nanoseconds = false
 
@@ -63,7 +66,18 @@ struct ConvertCommand: ToolCommand {
         var (written, left, foreign): (UInt64, UInt64, UInt64) = (0, 0, 0)
         do {
             var writer = try open(holdsMonitorRecords: reading.holdsMonitorRecords)
-            try reading.readAll { try writer.append($0) }
+            var translator = LinkLayerTranslator(keys: try keys.linkLayerKeys())
+            try reading.readAll { record in
+                guard case .linkLayer = record.content else {
+                    try writer.append(record)
+                    return
+                }
+                for packet in translator.packets(of: record) {
+                    try writer.append(
+                        packet: packet.bytes.span.bytes, direction: packet.direction,
+                        timestampMicroseconds: record.timestampMicroseconds)
+                }
+            }
             try writer.close()
             (written, left) = (writer.recordCount, writer.unrepresentableCount)
             foreign = reading.foreignRecordCount

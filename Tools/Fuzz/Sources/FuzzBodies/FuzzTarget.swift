@@ -7,6 +7,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case advertising
     /// The readers of capture files.
     case capture
+    /// What a sniffer heard: the link layer, and what is on it.
+    case air
     /// L2CAP and ATT on two links, one in each role, under frames of the peers.
     case bearer
     /// The whole engine as a central: packets, commands and time.
@@ -32,6 +34,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .packets: PacketBody.run(bytes)
         case .advertising: AdvertisingBody.run(bytes)
         case .capture: CaptureBody.run(bytes)
+        case .air: AirBody.run(bytes)
         case .bearer: FuzzedHost.run(bytes, .bearer)
         case .central: FuzzedHost.run(bytes, .central)
         case .peripheral: FuzzedHost.run(bytes, .peripheral)
