@@ -134,7 +134,7 @@ let package = Package(
         module(
             "BLESecurity", "BLEHost", "BLELinux", "BLEStateFiles", .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto")),
-        module("BLE", "BLEChips", "BLEHost", "BLETransport"),
+        module("BLE", "BLEChips", "BLEHost", "BLEText", "BLETransport"),
         module("BLEPresentation", "BLE"),
         module(
             "BLELogging", "BLE", .product(name: "Logging", package: "swift-log", condition: withServices),

@@ -4,23 +4,27 @@ package struct Suggestion {
     package let word: String?
 
     package init(for mistake: String, among words: [String]) {
-        let mistake = mistake.lowercased()
-        let count = mistake.split(separator: " ").count
-        let distances = words.map { word in
-            if mistake.count >= 3, word.lowercased().hasPrefix(mistake) { return (word: word, distance: 1) }
-            let whole = Self.distance(mistake, word.lowercased())
-            // Of a name of several words, the first ones may be all that was typed.
-            let start = word.lowercased().split(separator: " ").prefix(count).joined(separator: " ")
-            let isStart = start.count >= 5 && start.count < word.count
-            return (word: word, distance: isStart ? min(whole, Self.distance(mistake, start) + 1) : whole)
-        }
-        let nearest = distances.min { $0.distance < $1.distance }
-        // Half of a short word, or three letters of a long one, may be wrong.
-        word = nearest.flatMap { $0.distance <= min(3, max(1, $0.word.count / 2)) ? $0.word : nil }
+        word =
+            words.map { (word: $0, distance: Self.distance(from: mistake, to: $0)) }
+            .filter { Self.isNear($0.word, at: $0.distance) }.min { $0.distance < $1.distance }?.word
     }
 
-    /// A question to put behind a message.
-    package var text: String { word.map { "; did you mean ‘\($0)’?" } ?? "" }
+    /// Half of a short word, or three letters of a long one, may be wrong.
+    static func isNear(_ word: String, at distance: Int) -> Bool { distance <= min(3, max(1, word.count / 2)) }
+
+    /// A question to put behind a message; the word is foreign text, perhaps.
+    package var text: String { word.map { "; did you mean \($0.quoted())?" } ?? "" }
+
+    /// How far what was written is from a word, in letters; case does not matter, nor does what stands behind 64 letters.
+    static func distance(from mistake: String, to word: String) -> Int {
+        let (mistake, word) = (String(mistake.prefix(64)).lowercased(), String(word.prefix(64)).lowercased())
+        if mistake.count >= 3, word.hasPrefix(mistake) { return 1 }
+        let whole = distance(mistake, word)
+        // Of a name of several words, the first ones may be all that was typed.
+        let start = word.split(separator: " ").prefix(mistake.split(separator: " ").count).joined(separator: " ")
+        let isStart = start.count >= 5 && start.count < word.count
+        return isStart ? min(whole, distance(mistake, start) + 1) : whole
+    }
 
     /// Letters to insert, remove, replace, or exchange with their neighbours.
     private static func distance(_ first: String, _ second: String) -> Int {

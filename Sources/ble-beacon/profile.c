@@ -224,7 +224,8 @@ static int can_publish_all(struct profile *profile) {
 }
 
 static int read_profile(struct context *c, struct profile *profile) {
-    static const char *const keys[] = {"services", NULL};
+    /* The name is an argument here. */
+    static const char *const keys[] = {"name", "services", NULL};
     size_t list, count;
     if (check_object(c, 0, "the profile", keys) || read_list(c, 0, "services", &list, &count)) return -1;
     if (count > maximum_services) return wrong(c, "a profile has at most %d services", maximum_services);

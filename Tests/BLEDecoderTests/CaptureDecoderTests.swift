@@ -85,7 +85,7 @@ struct CaptureDecoderTests {
         #expect(lines.contains { $0.hasSuffix(read + "quest (0x0a) 0x0012 Heart Rate Measurement") })
         #expect(lines.contains { $0.hasSuffix(read + "sponse (0x0b) 0x0012 Heart Rate Measurement") })
         #expect(lines.contains("      Answers: #4 after 0.001 ms"))
-        #expect(lines.contains("      Value: 0640"))
+        #expect(lines.contains("      Value: 0640 = Sensor Contact yes, Heart Rate 64 bpm"))
         #expect(lines.contains("        Properties: notify"))
     }
 
@@ -246,6 +246,46 @@ struct CaptureDecoderTests {
         #expect(page.rowCount == 1)
         #expect(text.split(separator: "</script>").count == 5)
         #expect(text.contains("\\u003c/script>\\u003cb>"))
+    }
+
+    /// A report of BTHome v2 with a temperature in hundredths of a degree.
+    private static func thermometer(_ device: UInt8, _ hundredths: Int16) -> [UInt8] {
+        let value = UInt16(bitPattern: hundredths)
+        let data: [UInt8] = [7, 0x16, 0xD2, 0xFC, 0x40, 2, UInt8(truncatingIfNeeded: value), UInt8(value >> 8)]
+        return [4, 0x3E, UInt8(12 + data.count), 2, 1, 3, 1, device, 2, 3, 4, 5, 6, UInt8(data.count)] + data + [0xC0]
+    }
+
+    private static func page(of packets: [[UInt8]], sent: Int? = nil) throws -> String {
+        var reader = try CaptureReader(bytes: CaptureBytes.btsnoop(packets) { $0 != sent })
+        var page = HTMLReport()
+        page.begin(title: "x")
+        while let record = try reader.next() { page.add(record) }
+        page.end()
+        return unsafe page.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test("a page has the numbers with units of values and of advertising data, each with its series")
+    func measures() throws {
+        let text = try Self.page(
+            of: [
+                Self.connected, Self.thermometer(1, 2150), Self.frame(4, [0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28]),
+                Self.frame(4, [0x09, 7, 2, 0, 0x10, 3, 0, 0x37, 0x2A], flags: 2),
+                Self.frame(4, [0x1B, 3, 0, 6, 64], flags: 2), Self.thermometer(2, -5), Self.thermometer(1, 2155),
+                Self.frame(4, [0x1B, 3, 0, 6, 66], flags: 2), Self.frame(4, [0x1B, 3, 0], flags: 2),
+            ], sent: 2)
+        for row in ["[0,21.5]]", "[1,64.0]]", "[2,-0.05]]", "[0,21.55]]", "[1,66.0]]"] {
+            #expect(text.contains(row), "\(row)")
+        }
+        #expect(text.contains(#"{c:-1,address:"06:05:04:03:02:01",name:"temperature",unit:"°C"}"#))
+        #expect(text.contains(#"{c:0,address:"00:00:00:00:00:00",name:"Heart Rate",unit:"bpm"}"#))
+        #expect(text.contains("OMITTED=0"))
+    }
+
+    @Test("whoever sends from ever new addresses makes no more series than a page can plot")
+    func floodOfSeries() throws {
+        let text = try Self.page(of: (0..<200).map { Self.thermometer(UInt8($0), 2000) })
+        #expect(text.contains("OMITTED=168,MEASURES=["))
+        #expect(text.split(separator: #"name:"temperature""#).count == MeasureSeries.limit + 1)
     }
 
     @Test(

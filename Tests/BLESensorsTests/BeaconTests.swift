@@ -182,10 +182,14 @@ struct BeaconTests {
                 service: (0xFCB2, "07 00"), text: "Location Tracker: network number 7, near owner no"),
             SensorReportTests.Sample(
                 maker: (0x004C, "1202 2403"),
-                text: "Apple: messages Find My, near owner yes, maintained yes, battery level full"),
+                text: "Apple: messages Find My, kind accessory, near owner yes, maintained yes, battery level full"),
+            SensorReportTests.Sample(
+                maker: (0x004C, "1219 A0 00112233445566778899AABBCCDDEEFF001122334455 03 7F"),
+                text: "Apple: messages Find My, kind accessory, near owner no, maintained no, battery level low"),
+            // What an AirTag with a full battery was seen to send.
             SensorReportTests.Sample(
                 maker: (0x004C, "1219 90 00112233445566778899AABBCCDDEEFF001122334455 03 7F"),
-                text: "Apple: messages Find My, near owner no, maintained no, battery level low"),
+                text: "Apple: messages Find My, kind AirTag, near owner no"),
         ])
     func owners(sample: SensorReportTests.Sample) {
         let reports = SensorReport.reports(in: SensorReportTests.data(sample))

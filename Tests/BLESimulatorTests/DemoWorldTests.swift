@@ -6,23 +6,61 @@ import Testing
 struct DemoWorldTests {
     let heart = SimulatedPeripheral.jellingHeart.address
 
-    @Test("an active scan finds the sensor with its name and both beacons")
+    @Test("an active scan finds what is in the house, each with what it says")
     func isFound() throws {
         let host = TestHost.ready(.demoWorld())
         #expect(host.scan() == .success)
-        host.run(milliseconds: 500)
+        host.run(milliseconds: 1500)
         let reports = host.legacyReports
-        #expect(Set(reports.map(\.address.value)) == [0xC0DE_0000_0001, 0xC0DE_0000_0002, 0xC0DE_0000_0003])
-        let response = try #require(reports.first { $0.address == heart && $0.eventType == .scanResponse })
-        #expect(AdvertisingData(advertisement: response.data.span.bytes).localName == "Jelling Heart")
-        let advertisement = try #require(reports.first { $0.address == heart && $0.eventType != .scanResponse })
+        // The weather station is heard by extended scans only.
+        #expect(Set(reports.map { $0.address.value & 0xFF }) == [1, 2, 3, 4, 5, 6])
+        func data(_ number: UInt64, isResponse: Bool = false) throws -> AdvertisingData {
+            let report = try #require(
+                reports.first {
+                    $0.address.value & 0xFF == number && ($0.eventType == .scanResponse) == isResponse
+                })
+            return AdvertisingData(advertisement: report.data.span.bytes)
+        }
+        #expect(try data(1, isResponse: true).localName == "Jelling Heart")
         #expect(
-            AdvertisingData(advertisement: advertisement.data.span.bytes).serviceUUIDs
-                == [BluetoothUUID(0x180D as UInt16), BluetoothUUID(0x180F as UInt16)])
-        let web = try #require(reports.first { $0.address.value == 0xC0DE_0000_0003 })
-        #expect(AdvertisingData(advertisement: web.data.span.bytes).serviceData.count == 1)
-        let beacon = try #require(reports.first { $0.address.value == 0xC0DE_0000_0002 })
-        #expect(AdvertisingData(advertisement: beacon.data.span.bytes).manufacturerData.first?.company == 0xFFFF)
+            try data(1).serviceUUIDs == [BluetoothUUID(0x180D as UInt16), BluetoothUUID(0x180F as UInt16)])
+        #expect(try data(2).manufacturerData.first?.company == 0x004C)
+        #expect(try data(3).serviceData.count == 1)
+        #expect(try data(4, isResponse: true).localName == "Lock 271828")
+        #expect(
+            try data(5).localName == "Kitchen" && data(5).serviceData.first?.uuid == BluetoothUUID(0xFCD2 as UInt16))
+        #expect(try data(6).manufacturerData.first?.company == 0x0499)
+    }
+
+    @Test("the extended advertisement is longer than a legacy one and on LE 2M; the values of sensors change")
+    func changes() throws {
+        let host = TestHost.ready(.demoWorld())
+        host.perform(
+            LESetExtendedScanParameters(
+                le1M: .init(type: .active, interval: .milliseconds(60), window: .milliseconds(60))))
+        #expect(host.perform(LESetExtendedScanEnable(isEnabled: true)) == .success)
+        host.run(milliseconds: 30_000)
+        let reports = host.extendedReports
+        let station = reports.filter { $0.address?.value == 0xC0DE_0000_0007 }
+        #expect(
+            station.allSatisfy { $0.data.count > 31 && $0.secondaryPHY == .le2M && !$0.eventType.contains(.legacy) })
+        #expect(!station.isEmpty)
+        for number in [5, 6, 7] as [UInt64] {
+            let values = Set(
+                reports.filter {
+                    $0.address?.value == 0xC0DE_0000_0000 | number && !$0.eventType.contains(.scanResponse)
+                }.map(\.data))
+            #expect(values.count >= 7, "\(number): \(values.count)")
+        }
+        // Those that are carried about come and go, the others stay within the jitter.
+        func signals(_ number: UInt64) -> [Int8] {
+            reports.filter { $0.address?.value == 0xC0DE_0000_0000 | number }.map(\.rssi)
+        }
+        for (number, least) in [(1, 10), (6, 20)] as [(UInt64, Int)] {
+            let found = signals(number)
+            #expect(Int(found.max() ?? 0) - Int(found.min() ?? 0) >= least, "\(number): \(found)")
+        }
+        #expect(signals(2).allSatisfy { abs(Int($0) + 68) <= 3 })
     }
 
     @Test("the sensor is connected, discovered, read, written and subscribed to by raw PDUs")

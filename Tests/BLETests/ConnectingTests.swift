@@ -66,6 +66,28 @@ struct ConnectingTests {
         await adapter.close()
     }
 
+    @Test("a name that is not heard is answered with the names that are")
+    func names() async throws {
+        let adapter = try await open { air in
+            air.addPeripheral(.jellingHeart)
+            air.addPeripheral(.lock)
+        }
+        let error = await #expect(throws: BLEError.self) {
+            try await adapter.connect(to: "Jeling Heart", timeout: .seconds(1))
+        }
+        #expect(error == .nameNotHeard("Jeling Heart", within: .seconds(1), heard: ["Jelling Heart", "Lock 271828"]))
+        #expect(error?.code == .timedOut)
+        #expect(
+            "\(try #require(error))"
+                == "no device with the name ‘Jeling Heart’ was heard within 1.0 seconds, but ‘Jelling Heart’, "
+                + "‘Lock 271828’; did you mean ‘Jelling Heart’?")
+        #expect(
+            "\(BLEError.nameNotHeard("\u{202E}a", within: .seconds(1), heard: ["\u{1B}[2J"]))".utf8.allSatisfy {
+                $0 >= 0x20 && $0 != 0x7F
+            })
+        await adapter.close()
+    }
+
     @Test("a device that is not there ends the attempt after the timeout, and nothing is left of it")
     func timeout() async throws {
         let adapter = try await open { _ in }
@@ -73,7 +95,7 @@ struct ConnectingTests {
         await #expect(throws: BLEError.timedOut(.milliseconds(200))) {
             try await adapter.connect(to: nobody, timeout: .milliseconds(200))
         }
-        await #expect(throws: BLEError.timedOut(.milliseconds(200))) {
+        await #expect(throws: BLEError.nameNotHeard("Nobody", within: .milliseconds(200), heard: [])) {
             try await adapter.connect(to: "Nobody", timeout: .milliseconds(200))
         }
         let task = Task { try await adapter.connect(to: nobody, timeout: .seconds(600)) }

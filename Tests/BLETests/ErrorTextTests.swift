@@ -57,6 +57,8 @@ struct ErrorTextTests {
         .controllerRefused(.unsupportedFeatureOrParameterValue, LESetPeriodicAdvertisingParametersV2.opcode),
         .controllerRefused(.unsupportedFeatureOrParameterValue, LESetPeriodicSyncSubevent.opcode),
         .commandTimeout(LESetScanEnable.opcode), .procedureTimeout, .cancelled, .timedOut(.seconds(3)),
+        .nameNotHeard("Lamp", within: .seconds(3), heard: []),
+        .nameNotHeard("Lamp", within: .seconds(3), heard: ["Lump"]),
         .invalidParameters, .valueTooLong(limit: 512), .queueFull, .limitReached, .unexpectedResult(.done), .noAddress,
         .connectionFailed(.connectionTimeout), .notConnected, .linkLost(.releasedByClient),
         .linkLost(.controller(.connectionTimeout)), .linkLost(.controllerLost), .bearerClosed, .parametersRejected,

@@ -21,10 +21,11 @@ struct ClonedProfileTests {
         """
 
     /// Serves a profile on one simulated controller, and clones it by the other.
-    private static func clone(_ path: String, to file: String) async throws -> String {
+    /// - Parameter name: the arguments that name the device; a clone has a name of its own.
+    private static func clone(_ path: String, _ name: [String] = [], to file: String) async throws -> String {
         let air = try ToolAir(controllers: 2)
         let server = try ToolTask(
-            "-t", air.transports[1], "serve", "--profile", path, "--name", "Original")
+            list: ["-t", air.transports[1], "serve", "--profile", path] + name)
         try await server.prints("which says")
         let run = try await ToolRun(
             "-t", air.transports[0], "gatt", "Original", "discover", "--profile", file)
@@ -38,11 +39,40 @@ struct ClonedProfileTests {
     func clones() async throws {
         let folder = try TestFolder()
         let path = try folder.write(Self.original, to: "original.json")
-        let first = try await Self.clone(path, to: folder.path + "/clone.json")
+        let first = try await Self.clone(path, ["--name", "Original"], to: folder.path + "/clone.json")
         let second = try await Self.clone(folder.path + "/clone.json", to: folder.path + "/again.json")
         #expect(first == second && first.contains("6E400003"))
         let text = try folder.read("clone.json")
         #expect(text == (try folder.read("again.json")))
-        #expect(try ServedProfile(Array(text.utf8)) == ServedProfile(Array(Self.original.utf8)))
+        let cloned = try ServedProfile(Array(text.utf8))
+        #expect(try cloned.services == ServedProfile(Array(Self.original.utf8)).services)
+        #expect(cloned.name == "Original")
+    }
+
+    @Test("a clone is played by the simulator, where it is discovered and read as the device was")
+    func plays() async throws {
+        let folder = try TestFolder()
+        let file = folder.path + "/clone.json"
+        let first = try await ToolRun("-t", "sim", "gatt", "Jelling Heart", "discover", "--profile", file)
+        #expect(first.status == 0, "\(first.errors)")
+        let scan = try await ToolRun("-t", "sim:\(file)", "lescan", "--count", "1", "--duration", "5")
+        #expect(scan.output.contains("Jelling Heart"), "\(scan.output)")
+        let again = folder.path + "/again.json"
+        let second = try await ToolRun("-t", "sim:\(file)", "gatt", "Jelling Heart", "discover", "--profile", again)
+        #expect(second.status == 0 && second.output == first.output, "\(second.errors)")
+        #expect(try folder.read("again.json") == folder.read("clone.json"))
+    }
+
+    @Test("services that include others are played with them")
+    func includes() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(Self.original, to: "original.json")
+        let run = try await ToolRun("-t", "sim:\(file)", "--json", "gatt", "Profile", "discover")
+        let services = try #require(try run.objects().last?["services"] as? [[String: Any]])
+        let nordic = services.first { $0["uuid"] as? String == "6E400001-B5A3-F393-E0A9-E50E24DCCA9E" }
+        #expect(nordic?["includes"] as? [String] == ["180F", "180A"], "\(run.output)")
+        let wrong = try folder.write(#"{"services":[{"uuid":"180F","includes":["180A"]}]}"#, to: "wrong.json")
+        let refused = try await ToolRun("-t", "sim:\(wrong)", "lescan")
+        #expect(refused.status == 2 && refused.errors.contains("services[0].includes"), "\(refused.errors)")
     }
 }

@@ -103,6 +103,29 @@ struct PeerNameTests {
         #expect(try gone.events("error").first?["code"] as? String == "deviceNotReached")
     }
 
+    @Test("a name that is not heard is answered with those that are, the nearest first")
+    func suggestions() async throws {
+        let folder = try TestFolder()
+        let names = ["Clock", "Lamp 2", "\u{1B}[2JLam"] + (1...7).map { "Radiator \($0)" }
+        let devices = names.enumerated().map { index, name in
+            let quoted = String(decoding: try! JSONEncoder().encode(name), as: UTF8.self)
+            return
+                #"{"name":\#(quoted),"address":"C0:DE:00:00:01:\#(10 + index)/random","interval":0.05,"connectable":true}"#
+        }
+        let file = try folder.write(#"{"devices":[\#(devices.joined(separator: ","))]}"#, to: "names.json")
+        let run = try await ToolRun("-t", "sim:\(file)", "gatt", "Lamb", "discover", "--connect-timeout", "1.5")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("; heard instead: ‘Lamp 2’, "), "\(run.errors)")
+        #expect(run.errors.contains("; did you mean ‘Lamp 2’?"), "\(run.errors)")
+        // Eight of ten and the suggestion, and nothing that a terminal obeys.
+        #expect(run.errors.contains("‘[U+1B][2JLam’") && !run.errors.contains("\u{1B}"), "\(run.errors)")
+        #expect(run.errors.split(separator: "heard instead").last?.count { $0 == "‘" } == 9, "\(run.errors)")
+        let scan = try await ToolRun("-t", "sim:\(file)", "lescan", "--name", "Clokc", "--duration", "1")
+        #expect(scan.errors.contains("no device called ‘Clokc’ was heard; heard instead: ‘Clock’, "), "\(scan.errors)")
+        let far = try await ToolRun("-t", "sim:\(file)", "gatt", "Thermometer", "discover", "--connect-timeout", "1")
+        #expect(!far.errors.contains("did you mean") && far.errors.contains("heard instead: ‘"), "\(far.errors)")
+    }
+
     @Test("several devices of one name are an error that lists them, unless the first will do")
     func several() async throws {
         let run = try await run(bonds: [], "Lock", "read", "2A19")

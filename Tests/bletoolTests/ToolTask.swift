@@ -18,7 +18,9 @@ final class ToolTask: Sendable {
     private let interruption: Interruption
     private let task: Task<Int32, Never>
 
-    init(_ arguments: String...) throws {
+    convenience init(_ arguments: String...) throws { try self.init(list: arguments) }
+
+    init(list arguments: [String]) throws {
         let folder = try TestFolder()
         let interruption = Interruption()
         let outputFile = try folder.open("output")

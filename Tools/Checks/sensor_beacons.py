@@ -77,6 +77,32 @@ def measurements(bletool):
                 yield f'{name}={value}', name, value, found
 
 
+def read(line):
+    """What each library reads in {"data": octets that were heard, "address": of their sender, "key"}, under its own names"""
+    from TheengsDecoder import decodeBLE
+    from beacontools import parse_packet
+    from bthome_ble.parser import BTHomeBluetoothDeviceData
+    from sensor_libraries import information, update_values
+    octets, key = bytes.fromhex(line['data']), bytes.fromhex(line.get('key', ''))
+    heard = case(octets, key or None)
+    found = {}
+    if packet := parse_packet(octets):
+        names = ('uuid', 'major', 'minor', 'tx_power', 'url', 'namespace', 'instance')
+        found['beacontools'] = {name: getattr(packet, name) for name in names if hasattr(packet, name)}
+    fields = {'id': line['address'], 'rssi': -60}
+    for company, data in heard.maker.items():
+        fields['manufacturerdata'] = (company.to_bytes(2, 'little') + data).hex()
+    for number, data in heard.service.items():
+        fields |= {'servicedatauuid': f'0x{number:04x}', 'servicedata': data.hex()}
+    if decoded := decodeBLE(json.dumps(fields)):
+        found['TheengsDecoder'] = json.loads(decoded)
+    device, info = BTHomeBluetoothDeviceData(bindkey=key or None), information(heard, 'bleak')
+    info.address = line['address']
+    if values := update_values(device.update(info)):
+        found['bthome-ble'] = values
+    return found
+
+
 def known(bletool):
     run = subprocess.run([bletool, 'ad', 'pack', '--bthome', 'no-such-name=1'], capture_output=True, text=True,
                          stdin=subprocess.DEVNULL, timeout=60)

@@ -1,5 +1,6 @@
 import BLEHost
 import BLEPackets
+import BLEText
 import Synchronization
 
 extension Adapter {
@@ -23,17 +24,26 @@ extension Adapter {
     /// - Parameters:
     ///   - name: the complete or the shortened name that the device advertises.
     ///   - timeout: for the search and the connection together; `nil` waits without limit.
-    /// - Throws: the errors of `connect(to:timeout:)` and of a scan.
+    /// - Throws: `BLEError.nameNotHeard` with the names that were heard instead, the errors of `connect(to:timeout:)` and of a
+    ///   scan.
     nonisolated public func connect(
         to name: String, timeout: Duration? = nil
     ) async throws -> Peripheral {
-        try await withTimeout(timeout) {
-            for try await discovery in self.scan(ScanRequest(name: name)) where discovery.isConnectable {
-                guard let address = discovery.address else { continue }
-                return try await self.connect(to: address)
+        let search = NameSearch(for: name)
+        // Who waits without limit is woken for nobody else.
+        let request = ScanRequest(name: timeout == nil ? name : nil)
+        do {
+            return try await withTimeout(timeout) {
+                for try await discovery in self.scan(request) where search.finds(discovery) {
+                    guard discovery.isConnectable, let address = discovery.address else { continue }
+                    return try await self.connect(to: address)
+                }
+                // Only the end of its task ends a scan without an error.
+                throw CancellationError()
             }
-            // Only the end of its task ends a scan without an error.
-            throw CancellationError()
+        } catch BLEError.timedOut(let limit) {
+            throw search.others.map { BLEError.nameNotHeard(name, within: limit, heard: $0) }
+                ?? BLEError.timedOut(limit)
         }
     }
 
@@ -111,4 +121,38 @@ extension Adapter {
 
 private final class TimeoutFlag: Sendable {
     let isOver = Atomic(false)
+}
+
+/// Looks for a name, and keeps what is heard instead.
+private final class NameSearch: Sendable {
+    private let name: String
+    private let state: Mutex<(isFound: Bool, others: HeardNames)>
+
+    init(for name: String) {
+        self.name = Self.withoutPadding(name)
+        state = Mutex((false, HeardNames(near: name)))
+    }
+
+    /// Whether the device has the name.
+    func finds(_ discovery: Discovery) -> Bool {
+        guard let heard = discovery.advertisingData.localNameWithoutPadding else { return false }
+        return state.withLock { state in
+            guard Self.withoutPadding(heard) != name else {
+                state.isFound = true
+                return true
+            }
+            state.others.add(heard)
+            return false
+        }
+    }
+
+    /// Without the spaces and zeros at the end, as in a scan for a name.
+    private static func withoutPadding(_ name: String) -> String {
+        var octets = Array(name.utf8)
+        while octets.last == 0 || octets.last == UInt8(ascii: " ") { octets.removeLast() }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    /// The names that were heard; `nil` if that which was looked for is among them.
+    var others: [String]? { state.withLock { $0.isFound ? nil : $0.others.names } }
 }

@@ -56,7 +56,7 @@ extension BLEError {
         case .controllerRefused: .controllerRefused
         case .bondStore: .bondStore
         case .cancelled: .cancelled
-        case .timedOut: .timedOut
+        case .timedOut, .nameNotHeard: .timedOut
         case .invalidRequest, .invalidParameters, .valueTooLong, .publishing, .noAddress: .invalidRequest
         case .queueFull, .limitReached: .limitReached
         case .unexpectedResult: .defect

@@ -1,4 +1,5 @@
 import BLEPackets
+import BLEText
 
 extension BLEError: CustomStringConvertible {
     /// The cause, and after a semicolon the remedy, if one is known.
@@ -24,6 +25,9 @@ extension BLEError: CustomStringConvertible {
         case .bondStore(let error): error.cause
         case .cancelled: "the operation was cancelled"
         case .timedOut(let limit): "nothing came of it within \(limit)"
+        case .nameNotHeard(let name, let limit, let heard):
+            "no device with the name \(name.quoted()) was heard within \(limit)"
+                + (heard.isEmpty ? "" : ", but \(heard.map { $0.quoted() }.joined(separator: ", "))")
         case .invalidRequest(let reason): reason.text
         case .invalidParameters: "the parameters of the request contradict each other"
         case .valueTooLong(let limit): "the value is longer than \(limit) bytes"
@@ -71,6 +75,9 @@ extension BLEError: CustomStringConvertible {
             "use a train without subevents, or a controller whose features name it (‘bletool info’)"
         case .bondStore(let error): error.remedy
         case .timedOut: "check that the device is switched on, in range and not connected elsewhere"
+        case .nameNotHeard(let name, _, let heard):
+            Suggestion(for: name, among: heard).word.map { "did you mean \($0.quoted())?" }
+                ?? "check the name, and that the device is switched on, in range and not connected elsewhere"
         case .unexpectedResult: "please report it"
         case .invalidRequest(.notAvailableOnSharedController): "use a controller of your own (user:N)"
         case .noAddress: "wait for one with an address"

@@ -132,10 +132,6 @@ extension CaptureDecoder {
         case (.value, 0x2A01) where value.byteCount == 2:
             out.buffer.append(" = ")
             out.writeAppearance(value.uint16(0))
-        case (.value, 0x2A19) where value.byteCount == 1:
-            out.buffer.append(" = ")
-            out.number(UInt64(value.octet(0)))
-            out.buffer.append(" %")
         case (_, 0x2902) where value.byteCount == 2:
             switch value.uint16(0) {
             case 0: out.buffer.append(" = off")
@@ -144,7 +140,13 @@ extension CaptureDecoder {
             default: out.buffer.append(" = notifications and indications")
             }
         default:
-            if Self.isText(value) {
+            var known: ValueTexts.Known?
+            if kind == .value, let short = type?.short { known = out.values.meaning(of: value, type: short) }
+            if let known, known.isNumeric || !Self.isText(value) {
+                out.buffer.append(" = ")
+                out.buffer.append(known.text.span.bytes)
+                if out.keepsMeasures { out.measures += known.measures }
+            } else if Self.isText(value) {
                 out.buffer.append(" = ")
                 out.text(value.part(0, 128))
             }

@@ -51,6 +51,12 @@ public struct CaptureDecoder: ~Copyable {
         self.showsTime = showsTime
     }
 
+    /// The numbers with units in the last packet, once they are kept.
+    var measures: [Measure] { out.measures }
+
+    /// Keeps `measures` from now on (text only).
+    mutating func keepMeasures() { out.keepsMeasures = true }
+
     /// What has been written since the last `removeOutput()`.
     public var output: RawSpan {
         @_lifetime(borrow self)
@@ -74,6 +80,7 @@ public struct CaptureDecoder: ~Copyable {
         let start = out.buffer.count
         let lastDay = day
         facts.reset()
+        if out.keepsMeasures { out.measures.removeAll(keepingCapacity: true) }
         facts.frame = frameCount
         facts.timestampMicroseconds = record.timestampMicroseconds
         switch record.content {

@@ -206,7 +206,9 @@ extension FieldReader {
             output.end()
             return
         }
+        let earlier = output.measures.count
         if !output.writeAdvertisingData(data) { facts.hasBrokenData = true }
+        for place in earlier..<output.measures.count { output.measures[place].address = facts.latestAddress }
     }
 
     /// - Returns: how many octets follow the one at `start`; `nil` if the packet is too short.

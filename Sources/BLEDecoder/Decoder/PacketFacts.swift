@@ -50,6 +50,8 @@ public struct PacketFacts: Sendable {
     var hasAttribute = false
     var hasBrokenData = false
     var linkCount = 0
+    /// The address that was read last.
+    var latestAddress: UInt64 = 0
 
     mutating func reset() {
         kinds = []
@@ -68,6 +70,7 @@ public struct PacketFacts: Sendable {
 
     @inline(__always)
     mutating func record(address: UInt64) {
+        latestAddress = address
         if filter.address == address { hasAddress = true }
     }
 

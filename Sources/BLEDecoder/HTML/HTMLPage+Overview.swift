@@ -10,33 +10,13 @@ extension HTMLPage {
             if(row.row!==undefined)tr.onclick=()=>reveal(row.row);if(row.link!==undefined)tr.onclick=()=>show(row.link);
             row.cells.forEach((c,j)=>tr.append(make("td",c,[heads[j][1],row.bad===j?"bad":""].join(" ").trim())));t.append(tr)}
           wrap.append(t);return wrap}
-        function plot(title,series,unit,floor){
-          const f=make("figure"),c=make("canvas"),g=make("div",undefined,"legend");f.append(make("figcaption",title),c,g);
-          series.forEach((s,j)=>{s.colour=SERIES[j%SERIES.length];if(series.length>1){const e=make("span",s.name),d=make("span",undefined,"dot");d.style.background=s.colour;d.style.marginRight="5px";e.prepend(d);g.append(e)}});
-          let low=floor===undefined?Infinity:floor,high=-Infinity;for(const s of series)for(const p of s.points){if(p[1]<low)low=p[1];if(p[1]>high)high=p[1]}
-          if(!(high>low))high=low+1;
-          const x=(t,w)=>44+(t-firstTime)/whole*(w-52),y=v=>146-(v-low)/(high-low)*134;
-          const paint=()=>{const w=c.clientWidth||400,q=fit(c,w,170);c.style.width="100%";q.font="11px system-ui,DejaVu Sans,sans-serif";q.textBaseline="middle";
-            for(let n=0;n<=3;n++){const v=low+(high-low)*n/3;q.strokeStyle=rule;q.lineWidth=1;q.beginPath();q.moveTo(44,y(v));q.lineTo(w-8,y(v));q.stroke();
-              q.fillStyle=dim;q.textAlign="right";q.fillText(Math.abs(v)>=100||Number.isInteger(v)?Math.round(v):v.toFixed(1),40,y(v))}
-            q.textAlign="left";q.fillText("0 s",44,161);q.textAlign="right";q.fillText(nice(whole),w-8,161);
-            for(const s of series){q.fillStyle=q.strokeStyle=s.colour;q.lineWidth=1.5;
-              // By pixel, the least and the greatest: no more is seen.
-              const cols=new Map();for(const p of s.points){const at=x(p[0],w)|0,m=cols.get(at);if(!m)cols.set(at,[p[1],p[1]]);else{if(p[1]<m[0])m[0]=p[1];if(p[1]>m[1])m[1]=p[1]}}
-              if(s.line){q.beginPath();let first=true;for(const [at,m] of [...cols].sort((a,b)=>a[0]-b[0])){first?q.moveTo(at,y(m[1])):q.lineTo(at,y(m[1]));first=false}q.stroke()}
-              else for(const [at,m] of cols){q.fillRect(at-1,y(m[1])-1,2.5,Math.max(2.5,y(m[0])-y(m[1])))}}};
-          const near=e=>{const b=c.getBoundingClientRect(),t=firstTime+(e.clientX-b.left-44)/(b.width-52)*whole,v=low+(146-(e.clientY-b.top))/134*(high-low);let best=null,d=Infinity;
-            for(const s of series)for(const p of s.points){const n=Math.abs(p[0]-t)/whole*3+Math.abs(p[1]-v)/(high-low);if(n<d){d=n;best=[s,p]}}return best};
-          c.onmousemove=e=>{const b=near(e);if(!b)return;const tip=$("tip");tip.style.display="block";tip.textContent=(b[0].name?b[0].name+": ":"")+b[1][1]+" "+unit+" at "+nice(b[1][0]-firstTime);
-            tip.style.left=Math.min(innerWidth-tip.offsetWidth-8,e.clientX+12)+"px";tip.style.top=e.clientY+14+"px"};
-          c.onmouseleave=()=>$("tip").style.display="none";c.onclick=e=>{const b=near(e);$("tip").style.display="none";if(b&&b[1][2]!==undefined)reveal(b[1][2])};
-          f.paint=paint;return f}
         let built=null;
         function drawOverview(){const o=$("overview");if(built){for(const p of built)p.paint();return}
           const n=v=>v.toLocaleString("en"),cards=make("div",undefined,"cards"),add=(v,t,isBad)=>{const c=make("div",undefined,"card"+(isBad?" bad":""));c.append(make("b",v),make("span",t));cards.append(c)};
           const octets=LINKS.reduce((s,l)=>s+l.octets,0);
           add(n(ROWS.length),"packets");add(nice(whole),"duration");add((ROWS.length/(whole/1e6)).toFixed(1)+"/s","packets");add(n(devices.size),"devices heard");add(n(LINKS.length),LINKS.length===1?"connection":"connections");
-          if(octets)add(octets>9999?(octets/1000).toFixed(1)+" kB":n(octets)+" B","values over ATT");add(n(errors.length),errors.length===1?"error":"errors",errors.length>0);o.append(cards);
+          if(octets)add(octets>9999?(octets/1000).toFixed(1)+" kB":n(octets)+" B","values over ATT");add(n(errors.length),errors.length===1?"error":"errors",errors.length>0);
+          for(const m of measured().slice(0,4))add(m.range,"of "+m.what);o.append(cards);
           if(errors.length){o.append(make("h2","Errors"));
             o.append(table([["packet","n"],["time","n hide"],["what","wrap"]],errors.slice(0,100).map(([i,e])=>({row:i,bad:2,cells:["#"+ROWS[i][0],seconds(ROWS[i][1]),e]}))));
             if(errors.length>100)o.append(make("p","and "+n(errors.length-100)+" more, in red in the list of packets"))}
@@ -50,7 +30,7 @@ extension HTMLPage {
           if(FAILED)o.append(make("p",n(FAILED)+(FAILED===1?" attempt":" attempts")+" to connect became no connection"));
           const ranked=[...devices.values()].sort((a,b)=>b.count-a.count);
           const plots=make("div",undefined,"plots");built=[];
-          const put=p=>{plots.append(p);built.push(p)};
+          const put=(p,where=plots)=>{where.append(p);built.push(p)};
           const steps=Math.max(60,Math.min(400,Math.ceil(whole/1e6))),width=whole/steps,sums=new Float64Array(steps);
           for(let i=0;i<ROWS.length;i++)sums[Math.min(steps-1,Math.floor((times[i]-firstTime)/width))]++;
           put(plot("Packets a second",[{name:"",line:true,points:[...sums].map((v,j)=>[firstTime+(j+.5)*width,Math.round(v/(width/1e6)*10)/10])}],"packets/s",0));
@@ -60,6 +40,7 @@ extension HTMLPage {
           if(latencies.length)put(plot("ATT latency, ms",[...new Set(latencies.map(p=>p[3]))].slice(0,8).map(c=>({name:name(c),points:of(latencies,c)})),"ms",0));
           if(credits.length)put(plot("Credits given",[...new Set(credits.map(p=>p[3]))].slice(0,8).map(c=>({name:name(c),points:of(credits,c)})),"credits",0));
           o.append(make("h2","Over time"),plots);
+          drawMeasures(o,put);
           if(ranked.length){o.append(make("h2","Devices that advertised"));
             o.append(table([["address"],["name"],["reports","n"],["strongest","n"]],ranked.slice(0,200).map(d=>({row:d.rssi.length?d.rssi[0][2]:undefined,
               cells:[d.address+" "+d.type,d.name,n(d.count),d.rssi.length?d.rssi.reduce((m,p)=>Math.max(m,p[1]),-127)+" dBm":""]}))));

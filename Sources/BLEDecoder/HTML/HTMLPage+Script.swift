@@ -30,9 +30,14 @@ extension HTMLPage {
             const s=f.indexOf("Status: ");if(s>=0&&!f.startsWith("success",s+8)){const m=/Status: ([^\n]*)/.exec(f);return h.replace(/^Command (Complete|Status) \(0x0[ef]\): /,"")+": "+m[1]}}
           return k&4&&/Reject/.test(h)?h:""}
         const reason=f=>(/Reason: ([^\n]*)/.exec(f)||[,"no reason given"])[1];
+        // Of a long series every second point goes whenever there are too many, so that memory stays bounded.
+        const POINTS=4000;for(const m of MEASURES){m.points=[];m.count=0;m.every=1;m.low=Infinity;m.high=-Infinity}
+        function measure(m,time,value,i){if(!m)return;if(value<m.low)m.low=value;if(value>m.high)m.high=value;
+          if(m.count++%m.every===0){m.points.push([time,value,i]);if(m.points.length>=2*POINTS){m.points=m.points.filter((p,j)=>j%2===0);m.every*=2}}}
         const ADDRESS=/(?:[0-9A-F]{2}:){5}[0-9A-F]{2}/;
         function take(r,i){const c=r[4],k=r[3],f=r[6],h=r[5];ROWS.push(r);times[i]=r[1];sorts[i]=kindOf(k);counts[sorts[i]]++;
           if(r[1]<firstTime)firstTime=r[1];if(r[1]>lastTime)lastTime=r[1];
+          for(let j=0;r[7]&&j<r[7].length;j+=2)measure(MEASURES[r[7][j]],r[1],r[7][j+1],i);
           const e=wrong(r);if(e){errors.push([i,e]);sorts[i]|=128}
           if(k&1024){for(const part of f.split(/\n? *- Event Type: /)){const a=/Address: ([0-9A-F:]{17})/.exec(part);if(!a)continue;
               let d=devices.get(a[1]);if(!d)devices.set(a[1],d={address:a[1],type:(/Address Type: (\w+)/.exec(part)||[,""])[1],name:"",count:0,rssi:[]});d.count++;

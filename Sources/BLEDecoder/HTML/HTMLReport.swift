@@ -13,6 +13,7 @@ public struct HTMLReport: ~Copyable {
     private var summary: CaptureSummary
     /// The decoder's number of each connection of the summary; −1 if the page has no packet of it.
     private var connectionOfLink: [Int] = []
+    private var series = MeasureSeries()
 
     /// So many rows are read without a pause.
     private static let pieceRowCount = 500
@@ -26,6 +27,7 @@ public struct HTMLReport: ~Copyable {
     public init(filter: DecodingFilter = DecodingFilter(), keys: LinkLayerKeys? = nil) {
         decoder = CaptureDecoder(style: .text(isColoured: false), filter: filter, showsTime: false, keys: keys)
         summary = CaptureSummary(keys: keys)
+        decoder.keepMeasures()
     }
 
     /// What has been written since the last `removeOutput()`.
@@ -87,7 +89,22 @@ public struct HTMLReport: ~Copyable {
         buffer.append(signed: Int64(facts.connection ?? -1))
         buffer.append(UInt8(ascii: ","))
         Self.appendTexts(of: decoder, to: &buffer)
+        appendMeasures(facts.connection)
         buffer.append(UInt8(ascii: "]"))
+    }
+
+    /// Appends the numbers of a packet, each behind that of its series.
+    private mutating func appendMeasures(_ connection: Int?) {
+        var isFirst = true
+        for measure in decoder.measures {
+            guard let place = series.place(of: measure, connection: connection) else { continue }
+            buffer.append(isFirst ? ",[" : ",")
+            isFirst = false
+            buffer.append(decimal: UInt64(place))
+            buffer.append(UInt8(ascii: ","))
+            buffer.append(Array("\(measure.value)".utf8).span.bytes)
+        }
+        if !isFirst { buffer.append(UInt8(ascii: "]")) }
     }
 
     /// Appends the headline without its time and kind, and the fields.
@@ -112,10 +129,30 @@ public struct HTMLReport: ~Copyable {
             if index > 0 { buffer.append(",\n") }
             append(link, connection: index < connectionOfLink.count ? connectionOfLink[index] : -1)
         }
+        buffer.append("],OMITTED=")
+        buffer.append(decimal: UInt64(series.omittedCount))
+        buffer.append(",MEASURES=[")
+        for (index, key) in series.keys.enumerated() {
+            if index > 0 { buffer.append(",\n") }
+            append(key)
+        }
         buffer.append("]</script>\n<script>\n")
         buffer.append(HTMLPage.script)
+        buffer.append(HTMLPage.plots)
         buffer.append(HTMLPage.overview)
         buffer.append("</script>\n</body>\n</html>\n")
+    }
+
+    private mutating func append(_ key: MeasureSeries.Key) {
+        buffer.append("{c:")
+        buffer.append(signed: Int64(key.connection))
+        buffer.append(",address:\"")
+        buffer.append(address: key.address)
+        buffer.append("\",name:")
+        Self.appendString(Array(key.name.utf8).span.bytes, to: &buffer)
+        buffer.append(",unit:")
+        Self.appendString(Array(key.unit.utf8).span.bytes, to: &buffer)
+        buffer.append(UInt8(ascii: "}"))
     }
 
     private mutating func append(_ link: LinkSummary, connection: Int) {

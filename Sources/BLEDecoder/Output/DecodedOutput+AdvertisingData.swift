@@ -15,6 +15,7 @@ extension DecodedOutput {
                 buffer.append(line.span.bytes)
                 end()
             }
+            if keepsMeasures { measures += sensors.measures(for: data) }
         }
         return isWellFormed
     }

@@ -25,6 +25,10 @@ struct DecodedOutput: ~Copyable {
     var buffer = TextBuffer()
     var names = RecentNames()
     var sensors = SensorTexts()
+    var values = ValueTexts()
+    /// Numbers of the last packet, if they are wanted.
+    var measures: [Measure] = []
+    var keepsMeasures = false
     let isJSON: Bool
     let isColoured: Bool
     private var depth = 0

@@ -15,6 +15,7 @@ struct SensorTexts {
     private struct Known {
         var data: [UInt8] = []
         var lines: [[UInt8]] = []
+        var measures: [Measure] = []
     }
 
     private var known: [Known] = []
@@ -22,15 +23,27 @@ struct SensorTexts {
     /// A line of UTF-8 for each format that is in well-formed advertising data, without characters that could harm a
     /// terminal.
     mutating func lines(for data: RawSpan) -> [[UInt8]] {
+        let place = place(of: data)
+        return known[place].lines
+    }
+
+    /// The numbers with units in well-formed advertising data.
+    mutating func measures(for data: RawSpan) -> [Measure] {
+        let place = place(of: data)
+        return known[place].measures
+    }
+
+    private mutating func place(of data: RawSpan) -> Int {
         if known.isEmpty { known = Array(repeating: Known(), count: Self.count) }
         let place = Int(Self.hash(data) % UInt64(Self.count))
         if !Self.areSame(known[place].data, data) {
             let octets = data.copied()
             let reports = SensorReport.reports(in: AdvertisingData(advertisement: data))
             known[place] = Known(
-                data: octets, lines: reports.map { Array($0.description.printable(limit: Self.limit).utf8) })
+                data: octets, lines: reports.map { Array($0.description.printable(limit: Self.limit).utf8) },
+                measures: reports.flatMap { Measure.measures(in: $0.fields) })
         }
-        return known[place].lines
+        return place
     }
 
     /// Whether a structure of this type may contain data of beacons and sensors.
@@ -38,13 +51,13 @@ struct SensorTexts {
     static func mayBe(in type: UInt8) -> Bool { type == 0xFF || type == 0x16 || type == 0x20 || type == 0x21 }
 
     /// FNV-1a.
-    private static func hash(_ data: RawSpan) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    static func hash(_ data: RawSpan, from start: UInt64 = 0) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ start
         for index in 0..<data.byteCount { hash = (hash ^ UInt64(data.octet(index))) &* 0x100_0000_01B3 }
         return hash ^ hash >> 32
     }
 
-    private static func areSame(_ octets: [UInt8], _ data: RawSpan) -> Bool {
+    static func areSame(_ octets: [UInt8], _ data: RawSpan) -> Bool {
         guard octets.count == data.byteCount else { return false }
         for index in octets.indices where octets[index] != data.octet(index) { return false }
         return true

@@ -26,15 +26,22 @@ enum AppleContinuity {
     }
 
     /// Near its owner a device sends its status and two bits of its key; apart from him, the whole key, for the devices of
-    /// others that report where it is (Find My Network Accessory Specification, 5.1).
+    /// others that report where it is (Find My Network Accessory Specification, tables 5-2 and 5-5).
     private static func findMy(_ content: ArraySlice<UInt8>) -> [SensorField] {
         guard let status = content.first, content.count == 2 || content.count == 25 else { return [] }
+        let kinds = ["Apple device", "AirTag", "accessory", "AirPods"]
         let levels = ["full", "medium", "low", "critical"]
-        return [
+        var fields = [
+            // Reserved bits of the specification, which AirGuard reads to tell the kinds of devices apart.
+            SensorField("kind", .text(kinds[Int(status >> 4 & 3)])),
             SensorField("near_owner", .boolean(content.count == 2)),
-            // Whether the owner's device has connected since the key last changed.
-            SensorField("maintained", .boolean(status & 0x04 != 0)),
-            SensorField("battery_level", .text(levels[Int(status >> 6)])),
         ]
+        // The specification sets this bit. AirTags do not, and claim a low battery that is full.
+        if status & 0x20 != 0 {
+            // Whether the owner's device has connected since the key last changed.
+            fields.append(SensorField("maintained", .boolean(status & 0x04 != 0)))
+            fields.append(SensorField("battery_level", .text(levels[Int(status >> 6)])))
+        }
+        return fields
     }
 }

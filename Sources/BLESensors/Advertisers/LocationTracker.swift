@@ -3,6 +3,7 @@ import BLEPackets
 /// Trackers that can be found by others than their owner (Detecting Unwanted Location Trackers, IETF), in service data of
 /// 0xFCB2: whose network they belong to, and whether their owner is near.
 enum LocationTracker {
+    /// The manufacturer network ID registry (draft-ietf-dult-accessory-protocol, IANA considerations).
     private static let networks: [UInt8: String] = [0x01: "Apple", 0x02: "Google"]
 
     static func report(_ data: [UInt8]) -> SensorReport? {

@@ -1,16 +1,25 @@
 import BLEPackets
 
 extension SimulatedAir {
-    /// The world of the transport `sim`: a heart rate sensor named `Jelling Heart` and two beacons.
+    /// The world of the transport `sim`: what there may be in a house.
     ///
-    /// The sensor has a static random address, notifies its rate each second, and has 512 octets that can be read and
-    /// written. One beacon sends manufacturer-specific data of company 0xFFFF, which is for tests, the other a web
-    /// address.
+    /// | device | does |
+    /// |---|---|
+    /// | `Jelling Heart` | a heart rate belt that is carried about: notifies a rate each second, has 512 octets to read and write |
+    /// | `Lock 271828` | a lock: who wants to open it pairs with the passkey in its name |
+    /// | `Kitchen` | a thermometer: BTHome v2, with other values every two seconds |
+    /// | a RuuviTag | temperature, humidity, pressure and acceleration (RAWv2), carried about |
+    /// | `Roof` | a weather station: BTHome v2 in an extended advertisement on LE 2M, too long for a legacy one |
+    /// | an iBeacon, an Eddystone | always the same |
     public static func demoWorld(seed: UInt64 = 1) -> SimulatedAir {
         let air = SimulatedAir(seed: seed, configuration: SimulatedAirConfiguration(signalJitter: 3))
         air.addPeripheral(.jellingHeart)
-        air.addBroadcaster(.testBeacon)
+        air.addBroadcaster(.iBeacon)
         air.addBroadcaster(.webBeacon)
+        air.addPeripheral(.lock)
+        air.addBroadcaster(.thermometer)
+        air.addBroadcaster(.ruuviTag)
+        air.addBroadcaster(.weatherStation)
         return air
     }
 }
@@ -18,12 +27,14 @@ extension SimulatedAir {
 extension SimulatedPeripheral {
     /// A heart rate sensor with a battery, and a vendor-specific service with a long value.
     public static var jellingHeart: SimulatedPeripheral {
-        SimulatedPeripheral(
+        var heart = SimulatedPeripheral(
             name: "Jelling Heart", address: DeviceAddress(value: 0xC0DE_0000_0001, kind: .random),
             services: [heartRate, battery, deviceInformation, longValue],
             advertisement: SimulatedAdvertisement(
                 name: "Jelling Heart", serviceUUIDs: [BluetoothUUID(0x180D as UInt16), BluetoothUUID(0x180F as UInt16)]),
             appearance: 0x0341, rssi: -52)
+        heart.motion = SimulatedMotion(decibels: 10, periodMicroseconds: 40_000_000)
+        return heart
     }
 
     private static var heartRate: SimulatedService {
@@ -72,30 +83,5 @@ extension SimulatedPeripheral {
                     BluetoothUUID(high: 0x6A65_6C6C_696E_6700, low: 0x8000_0000_0000_0003),
                     [.writeWithoutResponse, .indicate], notifiesWrites: true),
             ])
-    }
-}
-
-extension SimulatedBroadcaster {
-    /// A proximity beacon: type, length, a UUID, two numbers, the power at one metre.
-    public static var testBeacon: SimulatedBroadcaster {
-        let identifier = (1...16).map { UInt8($0) }
-        return SimulatedBroadcaster(
-            address: DeviceAddress(value: 0xC0DE_0000_0002, kind: .random),
-            advertisement: SimulatedAdvertisement(
-                name: nil, manufacturerData: (0xFFFF, [0x02, 0x15] + identifier + [0, 1, 0, 2, 0xC5]),
-                isConnectable: false, isScannable: false),
-            rssi: -68)
-    }
-
-    /// A beacon with an Eddystone URL: frame type, power, `https://`, the rest.
-    public static var webBeacon: SimulatedBroadcaster {
-        let uuid = BluetoothUUID(0xFEAA as UInt16)
-        return SimulatedBroadcaster(
-            address: DeviceAddress(value: 0xC0DE_0000_0003, kind: .random),
-            advertisement: SimulatedAdvertisement(
-                name: nil, serviceUUIDs: [uuid],
-                serviceData: (uuid, [0x10, 0xEE, 0x03] + Array("jelling".utf8) + [0x08]), isConnectable: false,
-                isScannable: false),
-            rssi: -74)
     }
 }

@@ -44,7 +44,14 @@ extension SimulatedAir {
         let jitter = Int64(max(0, configuration.signalJitter))
         let deviation = jitter == 0 ? 0 : generator.next(below: 2 * jitter + 1) - jitter
         // Strengths are given for a power of 0 dBm.
-        let sent = Int64(signal(between: station, and: listener)) + Int64(station.transmitPower ?? 0)
+        let sent =
+            Int64(signal(between: station, and: listener)) + Int64(station.transmitPower ?? 0)
+            - loss(of: station) - loss(of: listener)
         return Int8(clamping: max(-127, min(20, sent + deviation)))
+    }
+
+    /// What the movement of a device takes of its signal, in dB.
+    private func loss(of station: any AirStation) -> Int64 {
+        (station as? SimulatedDevice)?.motion?.loss(atMicroseconds: nowMicroseconds) ?? 0
     }
 }

@@ -62,14 +62,15 @@ public final class SimulatedAir {
     /// Adds a device that advertises, accepts links and serves its attributes.
     @discardableResult
     public func addPeripheral(_ peripheral: SimulatedPeripheral) -> SimulatedDeviceID {
-        add(
-            SimulatedDevice(
-                air: self, index: stations.count, address: peripheral.address,
-                advertisement: peripheral.effectiveAdvertisement, link: peripheral.link, rssi: peripheral.rssi,
-                host: .attributes(
-                    SimulatedGATTServer(
-                        services: peripheral.allServices, maximumMTU: peripheral.maximumMTU)),
-                generator: newGenerator()))
+        let device = SimulatedDevice(
+            air: self, index: stations.count, address: peripheral.address,
+            advertisement: peripheral.effectiveAdvertisement, link: peripheral.link, rssi: peripheral.rssi,
+            host: .attributes(
+                SimulatedGATTServer(
+                    services: peripheral.allServices, maximumMTU: peripheral.maximumMTU)),
+            generator: newGenerator())
+        device.motion = peripheral.motion
+        return add(device)
     }
 
     /// Adds a device whose ATT answers come from a closure, and may be wrong.
@@ -84,11 +85,12 @@ public final class SimulatedAir {
     /// Adds a device that only advertises.
     @discardableResult
     public func addBroadcaster(_ broadcaster: SimulatedBroadcaster) -> SimulatedDeviceID {
-        add(
-            SimulatedDevice(
-                air: self, index: stations.count, address: broadcaster.address,
-                advertisement: broadcaster.advertisement, link: .init(), rssi: broadcaster.rssi, host: .nothing,
-                generator: newGenerator()))
+        let device = SimulatedDevice(
+            air: self, index: stations.count, address: broadcaster.address, advertisement: broadcaster.advertisement,
+            link: .init(), rssi: broadcaster.rssi, host: .nothing, generator: newGenerator())
+        device.motion = broadcaster.motion
+        device.changingData = broadcaster.changingData
+        return add(device)
     }
 
     private func add(_ device: SimulatedDevice) -> SimulatedDeviceID {

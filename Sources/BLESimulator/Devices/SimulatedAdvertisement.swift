@@ -107,6 +107,10 @@ public struct SimulatedBroadcaster: Sendable {
     public var advertisement: SimulatedAdvertisement
     /// The strength at which it is received, in dBm.
     public var rssi: Int8
+    /// How it moves; `nil` for not at all. `rssi` is that at the near end.
+    public var motion: SimulatedMotion?
+    /// The advertising data that take each other's place, instead of those of `advertisement`; `nil` for data that stay.
+    public var changingData: SimulatedChangingData?
 
     /// A broadcaster is not connectable, even if `advertisement` says so.
     public init(address: DeviceAddress, advertisement: SimulatedAdvertisement, rssi: Int8 = -60) {
@@ -114,5 +118,18 @@ public struct SimulatedBroadcaster: Sendable {
         self.advertisement = advertisement
         self.advertisement.isConnectable = false
         self.rssi = rssi
+    }
+}
+
+/// Advertising data that change with the time, as those of a sensor.
+public struct SimulatedChangingData: Sendable {
+    /// How long the data stay the same in microseconds, at least 1 ms.
+    public var everyMicroseconds: Int64
+    /// Supplies the advertising data by their number: 0 from the start of the air, then 1, and so on.
+    public var data: @Sendable (_ number: Int) -> [UInt8]
+
+    public init(everyMicroseconds: Int64, data: @escaping @Sendable (_ number: Int) -> [UInt8]) {
+        self.everyMicroseconds = everyMicroseconds
+        self.data = data
     }
 }

@@ -19,6 +19,11 @@ final class SimulatedDevice: AirStation {
 
     var isInRange = true
     var signal: Int8?
+    var motion: SimulatedMotion?
+    /// Data that change, and the number of those that are advertised.
+    var changingData: SimulatedChangingData?
+    private var dataNumber: Int64?
+    private var pairing: PasskeyResponder?
     private(set) var isRemoved = false
     var isPowered: Bool { !isRemoved }
     var links: [AirLink] = []
@@ -87,6 +92,11 @@ final class SimulatedDevice: AirStation {
     // MARK: Advertising
 
     func setAdvertisement(_ advertisement: SimulatedAdvertisement) {
+        changingData = nil
+        advertise(advertisement)
+    }
+
+    private func advertise(_ advertisement: SimulatedAdvertisement) {
         let isConnectable = if case .nothing = host { false } else { advertisement.isConnectable }
         advertised = advertisement
         advertised.isConnectable = isConnectable
@@ -117,6 +127,7 @@ final class SimulatedDevice: AirStation {
                 return
             }
             renewPrivateAddress()
+            renewData()
             let (advertisement, began) = (advertisement, air.nowMicroseconds)
             air.send(advertisement, from: self) { [unowned self] in
                 guard number == advertisingNumber, wantsToAdvertise, links.isEmpty,
@@ -126,6 +137,16 @@ final class SimulatedDevice: AirStation {
                 planAdvertising(in: next - air.nowMicroseconds)
             }
         }
+    }
+
+    private func renewData() {
+        guard let changingData else { return }
+        let number = air.nowMicroseconds / max(1_000, changingData.everyMicroseconds)
+        guard number != dataNumber else { return }
+        dataNumber = number
+        var renewed = advertised
+        renewed.data = changingData.data(Int(number))
+        advertise(renewed)
     }
 
     private func renewPrivateAddress() {
@@ -205,6 +226,7 @@ final class SimulatedDevice: AirStation {
         requestsOnLink = 0
         advertisingNumber &+= 1
         unfinishedFrame = []
+        pairing = behaviour.pairing.map { PasskeyResponder($0) }
         if case .script(let script) = host {
             for pdu in script.greeting { send(pdu, on: .attributeProtocol) }
         }
@@ -246,14 +268,17 @@ final class SimulatedDevice: AirStation {
     func transmitOctets(on link: AirLink) -> UInt16 { capabilities.transmitOctets }
 
     func keyRequested(for attempt: LinkEncryption.Attempt, on link: AirLink) -> KeyAnswer {
-        requestedKey = behaviour.longTermKeys.first {
+        let keys = [pairing?.shortTermKey, behaviour.pairing?.longTermKey].compactMap { $0 } + behaviour.longTermKeys
+        requestedKey = keys.first {
             $0.randomNumber == attempt.randomNumber && $0.encryptedDiversifier == attempt.encryptedDiversifier
         }
         return requestedKey.map { .key($0.key) } ?? .missing
     }
 
     func encryptionChanged(on link: AirLink, status: HCIStatus, isRefresh: Bool) {
-        if status.isSuccess { server?.key = requestedKey }
+        guard status.isSuccess else { return }
+        server?.key = requestedKey
+        for packet in pairing?.encrypted() ?? [] { send(PasskeyResponder.octets(of: packet), on: .securityManager) }
     }
 
     func phyPreferences(on link: AirLink) -> PHYPreferences {
@@ -288,11 +313,22 @@ final class SimulatedDevice: AirStation {
         switch L2CAPChannelIdentifier(rawValue: channel) {
         case .attributeProtocol: receivedAttributePDU(payload, on: link)
         case .leSignalling: receivedSignal(payload)
-        case .securityManager:
-            // A pairing request is answered with Pairing Not Supported (Core 5.4, Vol 3, Part H, 3.5.5).
-            if payload.first == 0x01 { send([0x05, 0x05], on: .securityManager) }
+        case .securityManager: receivedPairingPDU(payload)
         default: break
         }
+    }
+
+    private func receivedPairingPDU(_ pdu: [UInt8]) {
+        guard pairing != nil, let peer else {
+            // A pairing request is answered with Pairing Not Supported (Core 5.4, Vol 3, Part H, 3.5.5).
+            if pdu.first == 0x01 { send([0x05, 0x05], on: .securityManager) }
+            return
+        }
+        let ours = privateAddress?.address ?? address
+        let packets = pairing?.receive(pdu, addresses: (peer, ours)) {
+            UInt128(generator.next()) << 64 | UInt128(generator.next())
+        }
+        for packet in packets ?? [] { send(PasskeyResponder.octets(of: packet), on: .securityManager) }
     }
 
     private func receivedAttributePDU(_ pdu: [UInt8], on link: AirLink) {
@@ -312,8 +348,9 @@ final class SimulatedDevice: AirStation {
             }
         case .nothing: answers = []
         }
-        if behaviour.responseDelayMicroseconds > 0 {
-            air.after(behaviour.responseDelayMicroseconds) { [unowned self] in
+        let delay = max(behaviour.responseDelayMicroseconds, server?.readDelay(of: pdu) ?? 0)
+        if delay > 0 {
+            air.after(delay) { [unowned self] in
                 guard link.isOpen, links.first === link else { return }
                 for answer in answers { send(answer, on: .attributeProtocol) }
             }

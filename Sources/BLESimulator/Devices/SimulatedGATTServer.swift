@@ -429,6 +429,15 @@ final class SimulatedGATTServer {
         if let position = position(of: valueHandles[number]) { attributes[position].value = Array(value.prefix(512)) }
     }
 
+    /// How long the answer to a PDU waits by the characteristic that it reads, in microseconds.
+    func readDelay(of pdu: [UInt8]) -> Int64 {
+        guard pdu.count >= 3, pdu[0] == ATTOpcode.readRequest.rawValue,
+            let position = position(of: UInt16(pdu[1]) | UInt16(pdu[2]) << 8),
+            case .value(let number) = attributes[position].role
+        else { return 0 }
+        return characteristics[number].readDelayMicroseconds
+    }
+
     /// - Returns: The PDU with the value for the subscriber, if there is one and it may be sent now.
     func announcement(of value: [UInt8], from number: Int) -> [UInt8]? {
         let handle = valueHandles[number].octets

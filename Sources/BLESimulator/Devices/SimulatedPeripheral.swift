@@ -28,6 +28,8 @@ public struct SimulatedPeripheral: Sendable {
     public var appearance: UInt16
     /// The strength at which it is received, in dBm.
     public var rssi: Int8
+    /// How it moves; `nil` for not at all. `rssi` is that at the near end.
+    public var motion: SimulatedMotion?
     /// The maximum ATT_MTU, 23 to 517.
     public var maximumMTU: Int
     /// How it behaves on a link.
@@ -100,6 +102,8 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
     public var disconnectsAtRequest: Int?
     /// Keys that it shares with centrals, as after pairing; other keys are refused with 0x06.
     public var longTermKeys: [SimulatedLongTermKey]
+    /// How it pairs; `nil` for not at all: Pairing Not Supported.
+    public var pairing: SimulatedPairing?
     /// The key for its private addresses, which it then uses instead of `address`; `nil` for no privacy.
     public var identityResolvingKey: Key128?
     /// The lifetime of a private address, in microseconds.

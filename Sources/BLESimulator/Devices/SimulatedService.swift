@@ -90,6 +90,8 @@ public struct SimulatedCharacteristic: Sendable {
 
     /// Supplies the value of the first read, the second, and so on, instead of `value`.
     public var readValue: (@Sendable (_ count: Int) -> [UInt8])?
+    /// How long a read waits for its response, in microseconds; it is never shorter than that of the device.
+    public var readDelayMicroseconds: Int64 = 0
     /// The error of every read; `nil` for none.
     public var readError: ATTError?
     /// The error of every write; `nil` for none.

@@ -4,11 +4,35 @@ import BLEPackets
 /// Reads the keys of a scenario.
 extension SimulatedScenario {
     static let deviceKeys = [
-        "name", "address", "distance", "rssi", "interval", "advertise", "manufacturerData", "serviceData",
-        "connectable",
-        "extended", "coded", "sid", "periodic", "appearance", "mtu", "services", "responseDelay",
-        "disconnectsAtRequest", "comes", "goes",
+        "name", "address", "distance", "rssi", "moves", "interval", "advertise", "manufacturerData", "serviceData",
+        "connectable", "extended", "coded", "sid", "periodic", "appearance", "mtu", "passkey", "services",
+        "responseDelay", "disconnectsAtRequest", "comes", "goes",
     ]
+
+    // MARK: A profile
+
+    /// The device that a profile of `bletool serve` describes, at an address of the simulator's.
+    static func device(ofProfile file: ScenarioObject) throws(Problem) -> Device {
+        let services = try self.services(file)
+        let name = try file.text("name") ?? "Profile"
+        let peripheral = SimulatedPeripheral(
+            name: name, address: DeviceAddress(value: 0xC0DE_0000_0100, kind: .random), services: services)
+        return Device(name: name, address: peripheral.address, role: .peripheral(peripheral), comes: [], goes: [])
+    }
+
+    private static func services(_ object: ScenarioObject) throws(Problem) -> [SimulatedService] {
+        var services: [SimulatedService] = []
+        let objects = try object.objects("services", keys: ["uuid", "primary", "includes", "characteristics"])
+        for service in objects { services.append(try self.service(service)) }
+        for (service, object) in zip(services, objects) {
+            for uuid in service.includedServices where !services.contains(where: { $0.uuid == uuid }) {
+                throw object.problem(
+                    "includes", "a service can include other services of the same device: there is no \(uuid)")
+            }
+        }
+        return services
+    }
+
     // MARK: Devices
 
     static func device(_ object: ScenarioObject) throws(Problem) -> Device {
@@ -16,10 +40,8 @@ extension SimulatedScenario {
         let name = try object.text("name")
         let distance = try object.number("distance", in: 0.01...10_000, "metres")
         let rssi = Int8(try object.integer("rssi", in: -127...20, "dBm") ?? -60)
-        var services: [SimulatedService] = []
-        for service in try object.objects("services", keys: ["uuid", "primary", "characteristics"]) {
-            services.append(try self.service(service))
-        }
+        let services = try self.services(object)
+        let motion = try motion(object)
         let isConnectable = try object.boolean("connectable") ?? (object["services"] != nil)
         let advertisement = try advertisement(object, name: name, services: services, isConnectable: isConnectable)
         let role: Device.Role
@@ -33,16 +55,35 @@ extension SimulatedScenario {
             if let delay = try object.number("responseDelay", in: 0...60, "seconds") {
                 peripheral.link.responseDelayMicroseconds = Int64(delay * 1e6)
             }
+            if let passkey = try object.integer("passkey", in: 0...999_999, "a passkey") {
+                peripheral.link.pairing = SimulatedPairing(
+                    passkey: UInt32(passkey),
+                    longTermKey: SimulatedLongTermKey(
+                        key: Key128(rawValue: UInt128(address.value) << 64 | 1), randomNumber: address.value,
+                        encryptedDiversifier: 1))
+            }
+            peripheral.motion = motion
             role = .peripheral(peripheral)
         } else {
             guard services.isEmpty else {
                 throw object.problem("connectable", "a device with services must be connectable")
             }
-            role = .broadcaster(SimulatedBroadcaster(address: address, advertisement: advertisement, rssi: rssi))
+            if object["passkey"] != nil { throw object.problem("passkey", "needs a device that is connectable") }
+            var broadcaster = SimulatedBroadcaster(address: address, advertisement: advertisement, rssi: rssi)
+            broadcaster.motion = motion
+            role = .broadcaster(broadcaster)
         }
         return Device(
             name: name, address: address, role: role, distance: distance, comes: try object.times("comes"),
             goes: try object.times("goes"))
+    }
+
+    private static func motion(_ object: ScenarioObject) throws(Problem) -> SimulatedMotion? {
+        guard let value = object["moves"] else { return nil }
+        let inner = try ScenarioObject(value, path: object.place("moves"), keys: ["decibels", "period"])
+        let decibels = try inner.required("decibels", try inner.integer("decibels", in: 0...60, "dB"))
+        let period = try inner.number("period", in: 1...1e6, "seconds") ?? 60
+        return SimulatedMotion(decibels: Int8(decibels), periodMicroseconds: Int64(period * 1e6))
     }
 
     private static func advertisement(
@@ -99,31 +140,49 @@ extension SimulatedScenario {
 
     private static func service(_ object: ScenarioObject) throws(Problem) -> SimulatedService {
         let keys = [
-            "uuid", "properties", "value", "notifyEvery", "descriptors", "readError", "writeError", "encrypted",
-            "configuration",
+            "uuid", "properties", "permissions", "value", "notifyEvery", "answerAfter", "descriptors", "readError",
+            "writeError", "encrypted", "authenticated", "configuration",
         ]
         var characteristics: [SimulatedCharacteristic] = []
         for characteristic in try object.objects("characteristics", keys: keys) {
             characteristics.append(try self.characteristic(characteristic))
         }
+        var includes: [BluetoothUUID] = []
+        for text in try object.texts("includes") { includes.append(try object.uuid(text, "includes")) }
         return SimulatedService(
             try object.required("uuid", try object.uuid("uuid")), isPrimary: try object.boolean("primary") ?? true,
-            characteristics: characteristics)
+            includedServices: includes, characteristics: characteristics)
     }
 
     private static let properties: [(String, SimulatedProperties)] = [
         ("read", .read), ("write", .write), ("writeWithoutResponse", .writeWithoutResponse), ("notify", .notify),
-        ("indicate", .indicate), ("broadcast", .broadcast),
+        ("indicate", .indicate), ("broadcast", .broadcast), ("authenticatedSignedWrites", .authenticatedSignedWrites),
+        ("notifyEncryptionRequired", .notify), ("indicateEncryptionRequired", .indicate),
     ]
+
+    /// As profiles name them.
+    private static let permissions: [(String, SimulatedPermissions)] = [
+        ("readable", .read), ("writeable", .write), ("readEncryptionRequired", .readEncrypted),
+        ("writeEncryptionRequired", .writeEncrypted),
+    ]
+
+    private static func known<Value>(
+        _ name: String, in table: [(String, Value)], _ key: String, of object: ScenarioObject
+    ) throws(Problem) -> Value {
+        guard let value = table.first(where: { $0.0 == name })?.1 else {
+            throw object.problem(key, "‘\(name)’ is not one of \(table.map(\.0).joined(separator: ", "))")
+        }
+        return value
+    }
 
     private static func characteristic(_ object: ScenarioObject) throws(Problem) -> SimulatedCharacteristic {
         var properties: SimulatedProperties = object["properties"] == nil ? .read : []
         for name in try object.texts("properties") {
-            guard let property = Self.properties.first(where: { $0.0 == name })?.1 else {
-                let known = Self.properties.map(\.0).joined(separator: ", ")
-                throw object.problem("properties", "‘\(name)’ is not one of \(known)")
-            }
-            properties.formUnion(property)
+            properties.formUnion(try known(name, in: Self.properties, "properties", of: object))
+        }
+        var permissions: SimulatedPermissions?
+        for name in try object.texts("permissions") {
+            permissions = (permissions ?? []).union(try known(name, in: Self.permissions, "permissions", of: object))
         }
         var descriptors: [SimulatedDescriptor] = []
         for descriptor in try object.objects("descriptors", keys: ["uuid", "value"]) {
@@ -134,7 +193,7 @@ extension SimulatedScenario {
         }
         var characteristic = SimulatedCharacteristic(
             try object.required("uuid", try object.uuid("uuid")), properties, value: try object.octets("value") ?? [],
-            descriptors: descriptors)
+            permissions: permissions, descriptors: descriptors)
         characteristic.hasConfiguration = try object.boolean("configuration") ?? true
         if let period = try object.number("notifyEvery", in: 0.001...1e6, "seconds") {
             guard !properties.isDisjoint(with: [.notify, .indicate]) else {
@@ -142,14 +201,27 @@ extension SimulatedScenario {
             }
             characteristic.notifyEveryMicroseconds = Int64(period * 1e6)
         }
+        if let delay = try object.number("answerAfter", in: 0...60, "seconds") {
+            characteristic.readDelayMicroseconds = Int64(delay * 1e6)
+        }
         characteristic.readError = try object.integer("readError", in: 1...255, "an ATT error")
             .map { ATTError(rawValue: UInt8($0)) }
         characteristic.writeError = try object.integer("writeError", in: 1...255, "an ATT error")
             .map { ATTError(rawValue: UInt8($0)) }
         if try object.boolean("encrypted") ?? false {
-            if characteristic.permissions.contains(.read) { characteristic.permissions.insert(.readEncrypted) }
-            if characteristic.permissions.contains(.write) { characteristic.permissions.insert(.writeEncrypted) }
+            characteristic.permissions.protect(.readEncrypted, .writeEncrypted)
+        }
+        if try object.boolean("authenticated") ?? false {
+            characteristic.permissions.protect(.readAuthenticated, .writeAuthenticated)
         }
         return characteristic
+    }
+}
+
+extension SimulatedPermissions {
+    /// Requires more of those who may read, and of those who may write.
+    fileprivate mutating func protect(_ reading: SimulatedPermissions, _ writing: SimulatedPermissions) {
+        if contains(.read) { insert(reading) }
+        if contains(.write) { insert(writing) }
     }
 }

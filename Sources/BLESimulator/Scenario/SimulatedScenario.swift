@@ -1,7 +1,8 @@
 import BLEJSON
 import BLEPackets
 
-/// A world from a file: a controller, devices, and what happens to them at which time.
+/// A world from a file: a controller, devices, and what happens to them at which time; or one device, whose services are
+/// the profile that `bletool gatt PEER discover --profile` writes and `bletool serve` serves.
 ///
 /// The article ``BLESimulator`` describes the keys.
 ///
@@ -68,7 +69,12 @@ public struct SimulatedScenario: Sendable {
             "seed", "lossPerMille", "signalJitter", "sensitivity", "collisions", "clockDrift", "controller", "devices",
             "faults",
         ]
-        let file = try ScenarioObject(try Self.value(in: json), path: "", keys: keys)
+        let value = try Self.value(in: json)
+        if case .object(let members) = value, members.contains(where: { $0.key == "services" }) {
+            devices = [try Self.device(ofProfile: try ScenarioObject(value, path: "", keys: ["name", "services"]))]
+            return
+        }
+        let file = try ScenarioObject(value, path: "", keys: keys)
         seed = UInt64(try file.integer("seed", in: 0...Int(Int32.max), "a seed") ?? 1)
         air.lossPerMille = try file.integer("lossPerMille", in: 0...1000, "lost packets per thousand") ?? 0
         air.signalJitter = Int8(try file.integer("signalJitter", in: 0...40, "dB") ?? 0)

@@ -58,6 +58,8 @@ struct ServeCommand: ToolCommand {
         do { served = try ServedProfile(bytes) } catch let failure as Failure {
             throw Failure("‘\(profile)’: \(failure.message)", status: .usage)
         }
+        var advertising = advertising
+        if advertising.name == nil { advertising.name = served.name }
         try await advertising.run(
             advertise, profile: served, pairing: pairing, acceptsBearers: eatt,
             reportsAddressResolution: addressResolution, in: session)

@@ -1,5 +1,6 @@
 import BLE
 import BLESensors
+import BLEText
 import Synchronization
 
 /// Prints discoveries: all of them as JSON; as text, only changes.
@@ -15,6 +16,8 @@ final class ScanPrinter: Sendable {
     /// Only devices of this name; case does not matter.
     private let name: String?
     private let count = Mutex(0)
+    /// The names of other devices.
+    private let others: Mutex<HeardNames>
 
     /// - Parameter limit: after so many reports the scan is over.
     init(
@@ -25,6 +28,7 @@ final class ScanPrinter: Sendable {
         self.name = name
         self.console = console
         self.request = request
+        others = Mutex(HeardNames(near: name ?? ""))
     }
 
     /// Scans until the limit is reached or the task is cancelled.
@@ -48,12 +52,17 @@ final class ScanPrinter: Sendable {
         guard count.withLock({ $0 }) == 0 else { return nil }
         let isFiltered = request.minimumRSSI != nil || !request.serviceUUIDs.isEmpty || !request.acceptList.isEmpty
         if isFiltered { return "no device that matches was heard" }
-        return name.map { "no device called ‘\($0.printable)’ was heard" } ?? "no device was heard"
+        guard let name else { return "no device was heard" }
+        return "no device called \(name.quoted()) was heard" + name.advice(heard: others.withLock { $0.names })
     }
 
     /// - Returns: whether it was printed.
     func print(_ discovery: Discovery) -> Bool {
-        if let name, !name.isSameName(as: discovery.advertisingData.localNameWithoutPadding ?? "") { return false }
+        let heardName = discovery.advertisingData.localNameWithoutPadding ?? ""
+        if let name, !name.isSameName(as: heardName) {
+            others.withLock { $0.add(heardName) }
+            return false
+        }
         let output = DiscoveryOutput(discovery, scanFor: request.serviceUUIDs, keys: keys)
         if !console.isJSON, !request.allowsDuplicates, let address = discovery.address {
             let details = output.details

@@ -11,26 +11,35 @@ struct ClonedProfile {
         [0x2900, 0x2902, 0x2903, 0x2905].map { BluetoothUUID($0 as UInt16) })
 
     let contents: [ServiceContents]
+    /// Where the device has its name.
+    private let nameHandle: AttributeHandle?
     /// What was read, by its handle.
     let values: [AttributeHandle: [UInt8]]
 
     /// - Parameter contents: all services, or those that are wanted.
     init(_ contents: [ServiceContents], values: [AttributeHandle: [UInt8]] = [:]) {
         self.contents = contents.filter { !Self.ownServices.contains($0.service.uuid) }
+        nameHandle =
+            contents.first { $0.service.uuid == .genericAccess }?.characteristics
+            .first { $0.characteristic.uuid == .deviceName && $0.characteristic.properties.contains(.read) }?
+            .characteristic.valueHandle
         self.values = values
     }
 
     /// The attributes whose values the profile has.
     var readable: [AttributeHandle] {
-        contents.flatMap(\.characteristics).flatMap { entry in
-            (entry.characteristic.properties.contains(.read) ? [entry.characteristic.valueHandle] : [])
-                + Self.descriptors(of: entry).map(\.handle)
-        }
+        (nameHandle.map { [$0] } ?? [])
+            + contents.flatMap(\.characteristics).flatMap { entry in
+                (entry.characteristic.properties.contains(.read) ? [entry.characteristic.valueHandle] : [])
+                    + Self.descriptors(of: entry).map(\.handle)
+            }
     }
 
     /// The file: one service a line.
     var text: String {
-        "{\"services\": [\n" + contents.map { service($0).text }.joined(separator: ",\n") + "\n]}\n"
+        let name = nameHandle.flatMap { values[$0] }.map { String(decoding: $0, as: UTF8.self).withoutPadding } ?? ""
+        let start = name.isEmpty ? "{" : "{\"name\": \(JSONValue.string(name).text),\n"
+        return start + "\"services\": [\n" + contents.map { service($0).text }.joined(separator: ",\n") + "\n]}\n"
     }
 
     private static func descriptors(of entry: ServiceContents.CharacteristicContents) -> [DiscoveredDescriptor] {

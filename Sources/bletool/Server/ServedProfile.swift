@@ -28,12 +28,15 @@ struct ServedProfile: Equatable, Sendable {
         var isBroadcast: Bool { properties.contains(.broadcast) }
     }
 
+    /// The name of the device, if the command line gives none.
+    private(set) var name: String?
     /// Each after the services that it includes; otherwise in the order of the file.
     private(set) var services: [Service] = []
 
     /// - Throws: `Failure` with the place of what is wrong.
     init(_ bytes: [UInt8]) throws {
-        let file = try JSONObject(try JSONObject.value(in: bytes), path: "", keys: ["services"])
+        let file = try JSONObject(try JSONObject.value(in: bytes), path: "", keys: ["name", "services"])
+        name = try file.string("name")
         let keys = ["uuid", "primary", "includes", "characteristics"]
         var waiting: [(service: Service, object: JSONObject)] = []
         for object in try file.objects("services", keys: keys) {

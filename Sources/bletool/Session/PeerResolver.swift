@@ -88,7 +88,10 @@ struct PeerResolver: Sendable {
                 for try await discovery in scan {
                     guard let address = discovery.address?.withoutIdentityMark else { continue }
                     let heardName = discovery.advertisingData.localNameWithoutPadding ?? ""
-                    guard known.isEmpty ? heardName.isSameName(as: name) : known.contains(address) else { continue }
+                    guard known.isEmpty ? heardName.isSameName(as: name) : known.contains(address) else {
+                        if known.isEmpty { heard.addOther(heardName, near: name) }
+                        continue
+                    }
                     guard discovery.isConnectable else {
                         reportUnconnectable(discovery, name.quoted())
                         continue
@@ -122,6 +125,7 @@ final class HeardDevices: Sendable {
         var similar: [DeviceAddress] = []
         var unconnectable: Discovery?
         var hasLostLinks = false
+        var others: HeardNames?
     }
 
     private let state = Mutex(State())
@@ -135,6 +139,17 @@ final class HeardDevices: Sendable {
 
     /// Whether the device has answered requests to connect, but no link was established.
     var hasLostLinks: Bool { state.withLock { $0.hasLostLinks } }
+
+    /// The names of other devices, those most like the one that is looked for first.
+    var others: [String] { state.withLock { $0.others?.names ?? [] } }
+
+    func addOther(_ name: String, near wanted: String) {
+        state.withLock { state in
+            var others = state.others ?? HeardNames(near: wanted)
+            others.add(name)
+            state.others = others
+        }
+    }
 
     func recordLostLink() { state.withLock { $0.hasLostLinks = true } }
 
@@ -184,6 +199,23 @@ extension [Bond] {
     }
 }
 
+extension PeerArgument {
+    /// What was heard instead of a name, to put behind a message.
+    func advice(heard: [String]) -> String {
+        guard case .name(let name) = self else { return "" }
+        return name.advice(heard: heard)
+    }
+}
+
+extension String {
+    /// What was heard instead of this name, to put behind a message.
+    func advice(heard: [String]) -> String {
+        guard !heard.isEmpty else { return "" }
+        return "; heard instead: \(heard.map { $0.quoted() }.joined(separator: ", "))"
+            + Suggestion(for: self, among: heard).text
+    }
+}
+
 extension Failure {
     /// Several devices have the name that the user gave.
     static func severalDevices(of name: String, _ devices: [DeviceAddress], _ bonds: [Bond]) -> Failure {
@@ -217,6 +249,9 @@ extension Session {
     /// How long a device that was not reached is listened for, to say why.
     private static let lastLook = Duration.milliseconds(1500)
 
+    /// After how long without the name it is asked whether another one was meant.
+    private static let doubt = Duration.seconds(3)
+
     /// Does what needs a device, within the limit, and says that it waits.
     private func reaching<Value: Sendable>(
         for peer: PeerArgument, through adapter: Adapter, _ search: PeerSearch, _ what: String,
@@ -225,7 +260,17 @@ extension Session {
         let resolver = PeerResolver(
             adapter: adapter, console: console, bonds: await bonds(of: adapter), search: search)
         let waiting = WaitingNote(what, limit: search.limit, on: console) { resolver.heard.unconnectable != nil }
-        defer { waiting.end() }
+        let guess = Task { [console] in
+            try await Task.sleep(for: Self.doubt)
+            guard case .name(let name) = peer, resolver.heard.all.isEmpty, resolver.heard.unconnectable == nil,
+                let word = Suggestion(for: name, among: resolver.heard.others).word
+            else { return }
+            console.note("\(name.quoted()) is not heard so far; did you mean \(word.quoted())?")
+        }
+        defer {
+            guess.cancel()
+            waiting.end()
+        }
         let overdue = Failure("the time is over")
         do {
             return try await withTimeout(search.limit, overdue: overdue) { try await body(resolver) }
@@ -258,7 +303,8 @@ extension Session {
         guard let discovery = resolver.heard.unconnectable else {
             return Failure(
                 "\(peer.text) was not reached within \(limit) s: it is out of range, switched off, or not advertising "
-                    + "(--connect-timeout changes the limit)", code: .deviceNotReached)
+                    + "(--connect-timeout changes the limit)" + peer.advice(heard: resolver.heard.others),
+                code: .deviceNotReached)
         }
         let strength = discovery.rssi == 127 ? "" : " at \(discovery.rssi) dBm"
         return Failure(
