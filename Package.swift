@@ -70,6 +70,8 @@ let package = Package(
         .library(name: "BLERecording", targets: ["BLERecording"]),
         .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
         .library(name: "BLEUSB", targets: ["BLEUSB"]),
+        // The values of device management are in its interface.
+        .library(name: "BLEUpdate", targets: ["BLEUpdate", "BLEManagement"]),
         .library(name: "BLEDaemonClient", targets: ["BLEDaemonClient"]),
         .library(name: "BLELogging", targets: ["BLELogging"]),
         .library(name: "BLEMetrics", targets: ["BLEMetrics"]),
@@ -99,6 +101,8 @@ let package = Package(
         .target(name: "CLinux", dependencies: ["CBluetooth"]),
         // Loads libusb when a USB device is opened; only its header is used here, and nothing of it is linked.
         .target(name: "CUSB"),
+        // Loads zlib when a compressed file is opened; nothing of it is linked.
+        .target(name: "CZlib"),
         // Only a module map: the submodules of Apple's framework.
         .target(name: "CoreBluetoothSubmodules"),
         // Declares what CLinux has without importing it, so that no module above asks its clients for C.
@@ -123,8 +127,10 @@ let package = Package(
         // Pure: how chips on serial ports are started.
         module("BLEChips", "BLEPackets"),
         module("BLETransport", "BLEChips", "BLELinux", "BLEPackets"),
+        // Pure: the octets of device management (mcumgr's SMP), for clients and for simulated devices.
+        module("BLEManagement"),
         // Rounds numbers and imports no C library: a program with only this module would lack libm.
-        module("BLESimulator", "BLEPackets", "BLEJSON", linkerSettings: [.linkedLibrary("m")]),
+        module("BLESimulator", "BLEManagement", "BLEPackets", "BLEJSON", linkerSettings: [.linkedLibrary("m")]),
         module("BLEHost", "BLEPackets"),
         // Pure: one description for each message, and its forms: Protocol Buffers, JSON, the schema.
         module("BLEMessages", "BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEPackets"),
@@ -149,6 +155,10 @@ let package = Package(
         // Controllers at USB without the kernel's stack; separate, so that firmware does not carry it.
         module(
             "BLEUSB", "BLEPackets", "BLETransport", "CUSB", settings: strict + [.enableExperimentalFeature("Extern")]),
+        // Firmware update: the protocols as values, files, and a client on BLE; separate, so that firmware does not carry it.
+        module(
+            "BLEUpdate", "BLE", "BLEJSON", "BLEManagement", "CZlib", .product(name: "Crypto", package: "swift-crypto"),
+            settings: strict + [.enableExperimentalFeature("Extern")]),
         // Pure: the steps of scripts over a link, and what they say.
         module("BLEScripts", "BLEAssignedNumbers", "BLEHost", "BLEJSON", "BLEPackets", "BLESensors", "BLEText"),
         // Pure: from the radio's reports to the broker's messages.
@@ -194,8 +204,8 @@ let package = Package(
         program(
             "bletool", "BLE", "BLEAppState", "BLEAssignedNumbers", "BLECapture", "BLEDaemonClient", "BLEDecoder",
             "BLEJSON",
-            "BLELinux", "BLERecording", "BLEScripts", "BLESecurity", "BLESensors", "BLEStateFiles", "BLEText",
-            "BLEUSB", "BLEVirtualTransports", argumentParser),
+            "BLELinux", "BLEManagement", "BLERecording", "BLEScripts", "BLESecurity", "BLESensors", "BLEStateFiles",
+            "BLEText", "BLEUSB", "BLEUpdate", "BLEVirtualTransports", argumentParser),
         program(
             "simulated-controllers", "BLESimulator", "BLEText", "BLETransport", "BLEPackets", "BLEVirtualTransports"),
 
@@ -214,8 +224,8 @@ let package = Package(
         program("message-echo", "BLEMessages", "MessageDrawing", path: "Tests/MessageEcho"),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         module(
-            "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEChips", "BLEDaemon", "BLEHost", "BLEMessages",
-            "BLEPackets", "BLETransport", "BLEUSB", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
+            "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEChips", "BLEDaemon", "BLEHost", "BLEManagement",
+            "BLEMessages", "BLEPackets", "BLETransport", "BLEUSB", "BLEUpdate", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
         // Messages that are drawn from octets, and the schema that they have: for tests and fuzzers.
         module("MessageDrawing", "BLEMessages", path: "Tests/MessageDrawing"),
         // Engines on one virtual air, for every test that needs more than one machine.
@@ -254,6 +264,8 @@ let package = Package(
             "BLEAppLifecycle", "BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEMessages", "BLESecurity", "BLESimulator",
             "TestSupport"),
         tests("BLE", "BLE", "BLEPresentation", "BLEVirtualTransports", "BLESimulator"),
+        tests(
+            "BLEUpdate", "BLE", "BLEManagement", "BLESimulator", "BLETestKit", "BLETransport", "BLEUpdate"),
         tests("BLEValues", "BLE", "BLEValues", "BLEVirtualTransports", "BLESimulator"),
         tests(
             "BLETestKit", "BLE", "BLETestKit", "BLEPresentation", "BLEValues", "CoreBluetooth", "CoreBluetoothTestKit"),

@@ -7,11 +7,15 @@ extension SimulatedScenario {
         "name", "address", "distance", "rssi", "interval", "advertise", "manufacturerData", "serviceData",
         "connectable",
         "extended", "coded", "sid", "periodic", "appearance", "mtu", "services", "responseDelay",
-        "disconnectsAtRequest", "comes", "goes",
+        "disconnectsAtRequest", "comes", "goes", "kind", "flash", "image", "powerLosses", "linkLosses", "buffers",
     ]
     // MARK: Devices
 
     static func device(_ object: ScenarioObject) throws(Problem) -> Device {
+        if object["kind"] != nil { return try updatableDevice(object) }
+        for key in ["flash", "image", "powerLosses", "linkLosses", "buffers"] where object[key] != nil {
+            throw object.problem(key, "needs a \"kind\": \(updatableKinds.joined(separator: ", "))")
+        }
         let address = try object.required("address", try object.address("address"))
         let name = try object.text("name")
         let distance = try object.number("distance", in: 0.01...10_000, "metres")
