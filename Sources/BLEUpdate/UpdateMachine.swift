@@ -32,6 +32,12 @@ package protocol UpdateMachine: Sendable {
     mutating func advance(to now: Instant)
     /// When `advance` has something to do.
     var nextDeadline: Instant? { get }
+    /// Whether the last step has been asked for, which a device may carry out by a restart without an answer.
+    var restartsWithoutAnswer: Bool { get }
     /// Takes the next action; `nil` when there is none before the next input.
     mutating func nextAction() -> UpdateAction?
+}
+
+extension UpdateMachine {
+    package var restartsWithoutAnswer: Bool { false }
 }

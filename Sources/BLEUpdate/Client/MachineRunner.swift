@@ -55,7 +55,8 @@ struct MachineRunner: Sendable {
                 switch action {
                 case .writeControl(let octets):
                     guard let control else { throw UpdateError.noUpdateService }
-                    try await peripheral.write(octets, to: control)
+                    do { try await peripheral.write(octets, to: control) } catch let error as BLEError
+                    where error.isLostLink && machine.restartsWithoutAnswer { return machine }
                     machine.receive(.written, at: now)
                 case .writePacket(let octets): try await peripheral.writeWithoutResponse(octets, to: packet)
                 case .progress(let done, let total): progress(done, total)

@@ -36,6 +36,8 @@ struct NordicUpdate {
     private var jumps = 0
     /// How often the same part was refused because of what an earlier attempt left.
     private var resets = 0
+    /// Whether the device had everything when the link was lost.
+    private var mayBeDone = false
 
     init(
         _ parts: [NordicFirmware], _ options: FirmwareUpdate.Options, _ peripheral: Peripheral,
@@ -190,8 +192,12 @@ struct NordicUpdate {
                     packetLimit: min(20, limit), receiptInterval: options.receiptInterval ?? 10)
                 _ = try await runner.run(LegacyDFU(plan)) { done, _ in meter.reached(done) }
             }
-        } catch let error as BLEError where error.isLostLink && meter.isComplete {
-            // The bootloader restarts with the last step, perhaps before its answer has arrived.
+        } catch let error as BLEError where error.isLostLink && isSecure && meter.isComplete {
+            // Either the answer to the last step was lost, or the power in the middle of it: the bootloader is asked again.
+            mayBeDone = true
+            throw error
+        } catch UpdateError.refused(_, let refusal) where refusal.extended == 5 && mayBeDone {
+            // It does not take this version again: it has it.
         } catch UpdateError.refused(_, let refusal) where !isSecure && refusal.code == 2 && resets < 2 {
             // What an earlier link has begun: the bootloader forgets it by a reset.
             resets += 1
@@ -201,7 +207,7 @@ struct NordicUpdate {
         progress(UpdateProgress(phase: .restarting))
         try await link.awaitRestart()
         next += 1
-        resets = 0
+        (resets, mayBeDone) = (0, false)
         // The next part goes to the bootloader, which may have another address, or to an application that starts it.
         if next < parts.count {
             link.awaitsBootloader(name: nil, hasNextAddress: true)

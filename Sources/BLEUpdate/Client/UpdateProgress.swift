@@ -44,6 +44,7 @@ final class UploadMeter: Sendable {
         var first: Int?
         var timed: (octets: Int, time: ContinuousClock.Instant)?
         var last = 0
+        var lastTime: ContinuousClock.Instant?
     }
 
     private let state: Mutex<State>
@@ -67,6 +68,7 @@ final class UploadMeter: Sendable {
             let now = ContinuousClock.now
             if state.first == nil { state.first = done }
             state.last = max(state.last, done)
+            state.lastTime = now
             if let timed = state.timed, done >= timed.octets {
                 let seconds = timed.time.duration(to: now) / .seconds(1)
                 if seconds > 0.2 { state.shown.rate = Double(done - timed.octets) / seconds }
@@ -85,6 +87,6 @@ final class UploadMeter: Sendable {
     /// Whether the device has everything.
     var isComplete: Bool { state.withLock { $0.last == $0.shown.total } }
 
-    /// How long it has taken, in seconds.
-    var seconds: Double { start.duration(to: .now) / .seconds(1) }
+    /// How long it took until the last report, in seconds.
+    var seconds: Double { state.withLock { $0.lastTime.map { start.duration(to: $0) / .seconds(1) } ?? 0 } }
 }

@@ -56,8 +56,7 @@ package struct LegacyDFU: UpdateMachine {
     /// The next octet to send.
     private var next = 0
     private var receiptsAwaited = 0
-    /// Whether everything has been validated: the bootloader restarts.
-    package private(set) var isActivating = false
+    package private(set) var restartsWithoutAnswer = false
 
     package init(_ plan: Plan) { self.plan = plan }
 
@@ -145,7 +144,7 @@ package struct LegacyDFU: UpdateMachine {
         case .validating:
             phase = .ended
             deadline = nil
-            isActivating = true
+            restartsWithoutAnswer = true
             actions.add(.writeControl([5]))
             actions.add(.finished)
         case .idle, .ended: break

@@ -36,8 +36,8 @@ package struct SecureDFU: UpdateMachine {
     /// Packets until the bootloader reports; it counts over all objects.
     private var untilReceipt = 0
     private var receiptsAwaited = 0
-    /// Whether everything has been executed: the bootloader restarts, perhaps before its last response arrives.
-    package private(set) var isActivating = false
+    /// Whether the object that is executed is the last one.
+    private var isActivating = false
 
     /// - Parameters:
     ///   - packetLimit: the longest packet in octets.

@@ -62,7 +62,8 @@ struct CBORTests {
         #expect(try ManagementFrame(echo.encoded) == echo)
         var old = echo
         old.version = 0
-        #expect(old.encoded.first == 2 && (try ManagementFrame(old.encoded)) == old)
+        #expect(old.encoded.first == 2)
+        #expect(try ManagementFrame(old.encoded) == old)
         #expect(try ManagementFrame(octets("0b 00 0000 0001 09 01")).content == .map([]))
         #expect(throws: ManagementFrame.Problem.truncated) { try ManagementFrame(octets("0a00000600000700a1")) }
         #expect(throws: ManagementFrame.Problem.notAMap) { try ManagementFrame(octets("0a00000100000700 00")) }

@@ -9,12 +9,12 @@ import Testing
 struct UpdateRunTests {
     static let address = DeviceAddress("C0:00:00:00:0A:01/random")!
     static let old = "1.0.0"
-    static let mcuboot = SimulatedImage.mcuboot(version: (2, 0, 0), body: Packages.image(20_000))
+    static let mcuboot = SimulatedImage.mcuboot(version: (2, 0, 0), body: Packages.image(12_000))
     static let secure = Packages.secure(Packages.image(20_000))
     static let legacy = Packages.legacy(Packages.image(6_000))
 
     /// A radio with one device, and what was seen of its update.
-    private final class Stage: Sendable {
+    final class Stage: Sendable {
         let radio: TestRadio
         let device: SimulatedDeviceID
         let phases = Mutex<[UpdateProgress.Phase]>([])
@@ -82,7 +82,7 @@ struct UpdateRunTests {
         var oldVersion: String { self == .mcumgr ? "1.0.0" : "1" }
         var newVersion: String { self == .mcumgr ? "2.0.0" : "2" }
 
-        fileprivate func stage(
+        func stage(
             powerLosses: [Int] = [], linkLosses: [Int] = [],
             _ change: @escaping @Sendable (inout SimulatedNordicDevice) -> Void = { _ in }
         ) throws -> Stage {
@@ -117,7 +117,7 @@ struct UpdateRunTests {
 
     @Test("a lost link is made again, and the upload goes on where it was", arguments: [Kind.mcumgr, .secure])
     func lostLink(_ kind: Kind) async throws {
-        let stage = try kind.stage(linkLosses: [9_000, 15_000])
+        let stage = try kind.stage(linkLosses: [6_000, 10_000])
         let outcome = try await stage.update(kind.file)
         #expect(outcome.reconnections >= 3)
         #expect(await stage.version() == kind.newVersion)
