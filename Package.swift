@@ -117,7 +117,9 @@ let package = Package(
         // Opens every file of state, and those that users name for output; imports nothing of ours.
         module("BLEStateFiles"),
         module("BLEServiceManager"),
-        module("BLECapture", "BLEPackets", "BLEStateFiles"),
+        module(
+            "BLECapture", "BLEPackets", "BLEStateFiles", "CZlib",
+            settings: strict + [.enableExperimentalFeature("Extern")]),
         // Names of numbers, separate from BLEPackets so that firmware need not carry them.
         module("BLEAssignedNumbers"),
         // Pure: what the octets of sensors and of assigned characteristics mean, separate from what firmware carries.
@@ -225,7 +227,8 @@ let package = Package(
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         module(
             "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEChips", "BLEDaemon", "BLEHost", "BLEManagement",
-            "BLEMessages", "BLEPackets", "BLETransport", "BLEUSB", "BLEUpdate", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
+            "BLEMessages", "BLEPackets", "BLETransport", "BLEUSB", "BLEUpdate", "MessageDrawing",
+            path: "Tools/Fuzz/Sources/FuzzBodies"),
         // Messages that are drawn from octets, and the schema that they have: for tests and fuzzers.
         module("MessageDrawing", "BLEMessages", path: "Tests/MessageDrawing"),
         // Engines on one virtual air, for every test that needs more than one machine.

@@ -1,2 +1,2 @@
 /// The version that programs of this package print.
-package let programVersion = "0.1.0"
+package let programVersion = "0.3.0"

@@ -57,7 +57,8 @@ struct BLETool: CommandGroupHelp {
             CommandGroup(
                 name: "Data",
                 subcommands: [
-                    DecodeCommand.self, SummaryCommand.self, MonitorCommand.self, ConvertCommand.self, AdCommand.self,
+                    DecodeCommand.self, SummaryCommand.self, MonitorCommand.self, ConvertCommand.self,
+                    ExtcapCommand.self, AdCommand.self,
                     ReplayCommand.self,
                     AttributeServerCommand.self,
                 ]),

@@ -22,7 +22,7 @@ struct HomeAssistantTests {
                 + #""expire_after":300,"availability_topic":"jelling/g/status","#
                 + #""device":{"identifiers":["jelling_a4c138000001"],"name":"A4:C1:38:00:00:01","#
                 + #""connections":[["bluetooth","A4:C1:38:00:00:01"]]},"#
-                + #""origin":{"name":"jelling-gateway","sw_version":"0.1.0"}}"#)
+                + #""origin":{"name":"jelling-gateway","sw_version":"0.3.0"}}"#)
         _ = bench.wait(2)
         #expect(try bench.receive("A4:C1:38:00:00:01", Bench.temperature(2000)).map(\.kind) == [.document])
         bench.gateway.announceAgain(at: .zero)

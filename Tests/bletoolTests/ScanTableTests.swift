@@ -19,8 +19,8 @@ struct ScanTableTests {
             isExtended: false, time: Instant(microseconds: Int64(seconds * 1_000_000)))
     }
 
-    private static let canvas = ScanTable.Canvas(
-        columns: 100, rows: 12, isColoured: false, isUnicode: true, now: 5, rate: 3, left: nil)
+    private static let canvas = Canvas(columns: 100, rows: 12, isColoured: false, isUnicode: true)
+    private static let figures = ScanTable.Figures(now: 5, rate: 3)
 
     private func table(_ discoveries: [Discovery]) -> ScanTable {
         var table = ScanTable()
@@ -67,7 +67,7 @@ struct ScanTableTests {
         var table = three
         for key in "/HEART" { _ = table.press(.character(key), page: 5) }
         #expect(names(table) == [1])
-        #expect(table.screen(Self.canvas)[0].contains("1 of 3 devices"))
+        #expect(table.screen(Self.canvas, Self.figures)[0].contains("1 of 3 devices"))
         _ = table.press(.enter, page: 5)
         #expect(!table.isTypingFilter)
         _ = table.press(.escape, page: 5)
@@ -91,9 +91,9 @@ struct ScanTableTests {
         var table = table((0..<30).map { Self.discovery(UInt64($0), name: "名前 héé \($0)", rssi: -40 - Int8($0)) })
         var canvas = Self.canvas
         canvas.columns = width
-        for keys in [[], [Key.down, .enter], [.character("?")], [.end]] {
+        for keys in [[], [Key.down, .character("d")], [.character("?")], [.end]] {
             for key in keys { _ = table.press(key, page: 5) }
-            let lines = table.screen(canvas)
+            let lines = table.screen(canvas, Self.figures)
             #expect(lines.count == canvas.rows)
             for line in lines {
                 let plain = line.replacing(/\u{1B}\[[0-9;]*m/, with: "")
@@ -106,9 +106,9 @@ struct ScanTableTests {
     @Test("colours are used only where they are wanted; the rest of the screen is the same")
     func colours() {
         var canvas = Self.canvas
-        let plain = three.screen(canvas)
+        let plain = three.screen(canvas, Self.figures)
         canvas.isColoured = true
-        let coloured = three.screen(canvas)
+        let coloured = three.screen(canvas, Self.figures)
         #expect(plain != coloured)
         #expect(plain[2...].allSatisfy { !$0.contains("\u{1B}[3") })
         let escape = /\u{1B}\[[0-9;]*m/
@@ -130,8 +130,8 @@ struct ScanTableTests {
         #expect(row.reports == 19)
         #expect(abs((row.interval ?? 0) - 0.1) < 0.001)
         #expect(row.trend == 1)
-        #expect(!table.screen(Self.canvas).joined().contains("\u{1B}[2J"))
-        #expect(table.screen(Self.canvas)[2].contains("100 ms"))
+        #expect(!table.screen(Self.canvas, Self.figures).joined().contains("\u{1B}[2J"))
+        #expect(table.screen(Self.canvas, Self.figures)[2].contains("100 ms"))
     }
 
     @Test("a paused table does not change, an emptied one starts again, a crowd is limited")
@@ -144,7 +144,7 @@ struct ScanTableTests {
         #expect(names(table) == [4, 2, 3, 1])
         _ = table.press(.character("x"), page: 5)
         #expect(table.visibleRows.isEmpty)
-        #expect(table.screen(Self.canvas).contains { $0.contains("no device heard yet") })
+        #expect(table.screen(Self.canvas, Self.figures).contains { $0.contains("no device heard yet") })
         for number in 0..<UInt64(ScanTable.capacity + 10) {
             table.add(Self.discovery(number, name: "x", rssi: -50, at: Double(number)), at: Double(number)) {
                 DiscoveryOutput($0, scanFor: [])

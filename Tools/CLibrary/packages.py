@@ -162,9 +162,41 @@ def ipk_is_whole(prebuilt):
     return is_good, f'{outer}\n{inner}\n{control}'
 
 
+PROGRAM = '''#include <jelling-posix.h>
+#include <stdio.h>
+int main(void) {
+    puts(jelling_status_text(0));
+    return jelling_version() >> 8 != (JELLING_VERSION_MAJOR << 8 | JELLING_VERSION_MINOR);
+}
+'''
+
+
+def debian_packages_compile():
+    """A program is built with what libjelling-dev installs, and runs with libjelling0: (whether it is good, why not)"""
+    architecture = run('dpkg', '--print-architecture').strip()
+    triplet = run('dpkg-architecture', '-qDEB_HOST_MULTIARCH').strip()
+    with tempfile.TemporaryDirectory() as work:
+        run(f'{ROOT}/Tools/package', '--fast', '--programs', 'none', '--libraries', architecture, '--output', f'{work}/release')
+        for name in os.listdir(f'{work}/release/pool'):
+            run('dpkg-deb', '-x', f'{work}/release/pool/{name}', f'{work}/root')
+        lib = f'{work}/root/usr/lib/{triplet}'
+        write(f'{work}/program.c', PROGRAM)
+        environment = {**os.environ, 'PKG_CONFIG_LIBDIR': f'{lib}/pkgconfig', 'PKG_CONFIG_SYSROOT_DIR': f'{work}/root'}
+        flags = run('pkg-config', '--cflags', '--libs', 'libjelling', env=environment).split()
+        run('cc', f'{work}/program.c', '-o', f'{work}/program', *flags)
+        said = run(f'{work}/program', env={**os.environ, 'LD_LIBRARY_PATH': lib})
+        needed = run('readelf', '-d', f'{work}/program')
+        # Of the static library, with the loop.
+        flags = run('pkg-config', '--cflags', '--libs', '--static', 'libjelling-posix', env=environment).split()
+        run('cc', '-static', f'{work}/program.c', '-o', f'{work}/static', *flags)
+        alone = run(f'{work}/static')
+    return said == alone != '' and '[libjelling.so.0]' in needed, f'{said}\n{alone}\n{needed}'
+
+
 def all_cases(prebuilt):
     """(what, case) of each recipe."""
     for recipe in (openwrt, buildroot, yocto):
         yield (f'the recipe for {recipe.__name__} installs programs, headers and libraries',
                functools.partial(installs_all, recipe, prebuilt))
     yield 'an ipk has its parts', functools.partial(ipk_is_whole, prebuilt)
+    yield 'programs are built with the Debian packages', debian_packages_compile

@@ -17,7 +17,7 @@ from bumble.gatt import Characteristic, CharacteristicValue, Service
 
 from peer_common import arguments, event, open_device
 
-SERVICE, CHARACTERISTIC = '8D53DC1D-1DB7-4CD3-868B-8AA460AA9884', 'DA2E7828-FBCE-4E01-AE9E-260174997C48'
+SERVICE, CHARACTERISTIC = '8D53DC1D-1DB7-4CD3-868B-8A527460AA84', 'DA2E7828-FBCE-4E01-AE9E-261174997C48'
 REQUESTS = {(c._OP, c._GROUP_ID, c._COMMAND_ID): c for c in (
     system.EchoWriteRequest, system.ResetWriteRequest, system.MCUMgrParametersReadRequest, images.ImageStatesReadRequest,
     images.ImageStatesWriteRequest, images.ImageUploadWriteRequest, images.ImageEraseRequest, files.FileDownloadRequest,

@@ -4,7 +4,7 @@
 #
 ################################################################################
 
-JELLING_VERSION = 0.1.0
+JELLING_VERSION = 0.3.0
 JELLING_SITE = $(call qstrip,$(BR2_PACKAGE_JELLING_PREBUILT))
 JELLING_SITE_METHOD = local
 JELLING_LICENSE = Apache-2.0

@@ -1,7 +1,8 @@
 /// Reads a capture record by record, from its first octet to the last that can be read.
 ///
 /// The format is recognised by the content. Memory does not grow with the file: a fixed buffer moves through it, and
-/// records are lent from there without a copy.
+/// records are lent from there without a copy. Files of gzip, and captures in zip files and in Android's bug reports, are
+/// unpacked while they are read, where zlib is installed.
 ///
 ///     var reader = try CaptureReader(path: "session.btsnoop")
 ///     while let record = try reader.next() {
@@ -17,10 +18,10 @@ public struct CaptureReader: ~Copyable {
     public private(set) var recordCount: UInt64 = 0
     /// How many records were damaged; each threw an error.
     public private(set) var damagedRecordCount: UInt64 = 0
-    /// How many records were skipped: in pcapng files packets of interfaces that do not carry HCI, journal entries, and
+    /// How many records were skipped: in pcapng files packets of interfaces that carry neither HCI nor the link layer, journal entries, and
     /// custom blocks; transfers of other devices than controllers on a USB.
     public internal(set) var foreignRecordCount: UInt64 = 0
-    /// The link types of pcapng interfaces that do not carry HCI, in their order; at most eight.
+    /// The link types of pcapng interfaces that carry neither, in their order; at most eight.
     public internal(set) var foreignLinkTypes: [CaptureLinkType] = []
     /// The last count of lost packets that the capture program wrote beside a record (btsnoop, obsolete pcapng blocks).
     public internal(set) var droppedPacketCount: UInt32 = 0
@@ -29,16 +30,20 @@ public struct CaptureReader: ~Copyable {
     /// the first packet can still set this.
     public internal(set) var holdsMonitorRecords = false
 
-    /// Where in the file the next record starts.
+    /// Where in the file the next record starts; in what it contains if the file is packed.
     public var byteOffset: UInt64 { buffer.offset }
+    /// How many octets of the file have been read, packed as they are.
+    public var fileByteOffset: UInt64 { buffer.fileOffset }
+    /// The name of the capture in a zip file.
+    public var nameInArchive: String? { buffer.nameInArchive }
 
     var buffer: InputBuffer
     /// The direction of the last ACL packet, for fragments in files without directions.
     var lastDataDirection = CaptureDirection.controllerToHost
     /// The current section of a pcapng file.
     var section = PcapNGSection(isBigEndian: false)
-    /// Whether an interface of the pcapng file carries HCI.
-    var hasHCIInterface = false
+    /// Whether an interface of the pcapng file carries HCI or the link layer.
+    var hasReadInterface = false
     /// Whether transfers on a USB were skipped.
     var hasForeignTransfers = false
     /// The controllers on the USB that was recorded.
@@ -67,7 +72,7 @@ public struct CaptureReader: ~Copyable {
     /// Opens a file and reads its header.
     /// - Parameter isCancelled: called several times a second while a pipe is empty; if it returns `true`, reading ends
     ///   with `ECANCELED`. Without it such a wait has no end.
-    /// - Throws: `CaptureError` when it cannot be opened, is not a capture, or has no interface that carries HCI.
+    /// - Throws: `CaptureError` when it cannot be opened, is not a capture, or has no interface that is read.
     public init(path: String, isCancelled: (@Sendable () -> Bool)? = nil) throws(CaptureError) {
         let file: InputFile
         do { file = try InputFile(path: path, isCancelled: isCancelled) } catch {
@@ -79,7 +84,7 @@ public struct CaptureReader: ~Copyable {
     /// Reads from an open descriptor, which may be a pipe, and closes it in the end.
     /// - Parameter isCancelled: called several times a second while a pipe is empty; if it returns `true`, reading ends
     ///   with `ECANCELED`. Without it such a wait has no end.
-    /// - Throws: `CaptureError` when it cannot be read, is not a capture, or has no interface that carries HCI.
+    /// - Throws: `CaptureError` when it cannot be read, is not a capture, or has no interface that is read.
     public init(fileDescriptor: Int32, isCancelled: (@Sendable () -> Bool)? = nil) throws(CaptureError) {
         try self.init(InputFile(descriptor: fileDescriptor, isCancelled: isCancelled))
     }
@@ -95,7 +100,7 @@ public struct CaptureReader: ~Copyable {
         format = opened.format
         decoder = opened.decoder
         holdsMonitorRecords = opened.holdsMonitorRecords
-        hasHCIInterface = opened.hasHCIInterface
+        hasReadInterface = opened.hasReadInterface
         foreignLinkTypes = opened.foreignLinkTypes
         foreignRecordCount = opened.foreignRecordCount
         damagedRecordCount = opened.damagedRecordCount
@@ -124,7 +129,7 @@ public struct CaptureReader: ~Copyable {
         case .btsnoop(.monitor): holdsMonitorRecords = true
         case .pcap(let header): holdsMonitorRecords = header.link == .linuxMonitor
         case .pcapng:
-            do { try findHCIInterface() } catch {
+            do { try findReadInterface() } catch {
                 if case .unsupportedLinkType = error.reason { throw error }
                 // The first call of `next` throws it.
                 failure = error
@@ -134,7 +139,8 @@ public struct CaptureReader: ~Copyable {
         }
     }
 
-    /// Which records have been skipped because they carry no HCI, in words; `nil` if there were none.
+    /// Which records have been skipped because they carry neither HCI nor the link layer, in words; `nil` if there were
+    /// none.
     public var omission: String? {
         guard foreignRecordCount > 0 else { return nil }
         let count = foreignRecordCount == 1 ? "1 record was left out" : "\(foreignRecordCount) records were left out"

@@ -6,7 +6,9 @@ struct InputBuffer: ~Copyable {
     /// Octets of the longest packet with its type: ACL data.
     static let packetCapacity = 5 + 0xFFFF
 
-    private var file: InputFile
+    /// One of the two.
+    private var file: InputFile?
+    private var unpacker: Unpacker?
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity + packetCapacity, alignment: 16)
     private var head = 0
     private var tail = 0
@@ -14,9 +16,27 @@ struct InputBuffer: ~Copyable {
     /// Where in the file the window starts.
     private(set) var offset: UInt64 = 0
 
-    init(_ file: consuming InputFile) { self.file = file }
+    init(_ file: consuming InputFile) { self.file = consume file }
 
     deinit { unsafe memory.deallocate() }
+
+    /// How many octets of the file have been read, packed as they are.
+    var fileOffset: UInt64 { packedOffset ?? offset }
+    private var packedOffset: UInt64?
+    /// The name of the capture in an archive.
+    private(set) var nameInArchive: String?
+
+    /// Goes on with what a packed file contains, from its start.
+    /// - Throws: `SystemError`: why it cannot be unpacked.
+    mutating func unpack(_ archive: CaptureArchive) throws(SystemError) {
+        let held = copy(at: 0, count: bufferedCount)
+        guard let packed = file.take() else { return }
+        (head, tail, offset, isAtEnd) = (0, 0, 0, false)
+        var opened = try Unpacker(archive, packed, held: held)
+        nameInArchive = opened.name
+        packedOffset = opened.offset()
+        unpacker = consume opened
+    }
 
     /// How many octets of the file are in the window.
     var bufferedCount: Int { tail - head }
@@ -37,8 +57,14 @@ struct InputBuffer: ~Copyable {
         }
         while tail < count, !isAtEnd {
             guard tail < Self.capacity else { return false }
-            let read = try unsafe file.read(
-                into: UnsafeMutableRawBufferPointer(rebasing: memory[tail..<Self.capacity]))
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[tail..<Self.capacity])
+            var read = 0
+            if let count = try unsafe file?.read(into: room) {
+                read = count
+            } else if let count = try unsafe unpacker?.read(into: room) {
+                read = count
+                packedOffset = unpacker?.offset()
+            }
             tail += read
             isAtEnd = read == 0
         }

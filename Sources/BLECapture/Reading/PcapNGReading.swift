@@ -24,20 +24,20 @@ extension CaptureReader {
     }
 
     /// Reads the descriptions at the start of a file, and past the packets of other interfaces, to the first interface
-    /// that carries HCI: the interface of a sniffer may stand before it.
-    /// - Throws: `unsupportedLinkType` if the file has interfaces and none carries HCI.
-    mutating func findHCIInterface() throws(CaptureError) {
+    /// that is read: one of a network may stand before it.
+    /// - Throws: `unsupportedLinkType` if the file has interfaces and none is read.
+    mutating func findReadInterface() throws(CaptureError) {
         do throws(CaptureError) {
             while let (type, total) = try readDescriptions() {
                 // Packets without any interface are damage, which the reader reports.
-                if hasHCIInterface || (foreignLinkTypes.isEmpty && PcapNG.isPacketBlock(type)) { return }
+                if hasReadInterface || (foreignLinkTypes.isEmpty && PcapNG.isPacketBlock(type)) { return }
                 try skipForeign(type, total)
             }
         } catch {
-            if hasHCIInterface || foreignLinkTypes.isEmpty { throw error }
+            if hasReadInterface || foreignLinkTypes.isEmpty { throw error }
             if case .cannotRead = error.reason { throw error }
         }
-        guard !hasHCIInterface, let first = foreignLinkTypes.first else { return }
+        guard !hasReadInterface, let first = foreignLinkTypes.first else { return }
         throw CaptureError(.unsupportedLinkType(first.rawValue))
     }
 
@@ -131,14 +131,14 @@ extension CaptureReader {
             default: break
             }
         }
-        record(CaptureLinkType(rawValue: type), carriesHCI: interface.link != nil)
+        record(CaptureLinkType(rawValue: type), isRead: interface.link != nil)
         if interface.link == .linuxMonitor { holdsMonitorRecords = true }
         section.interfaces.append(interface)
     }
 
-    private mutating func record(_ type: CaptureLinkType, carriesHCI: Bool) {
-        if carriesHCI {
-            hasHCIInterface = true
+    private mutating func record(_ type: CaptureLinkType, isRead: Bool) {
+        if isRead {
+            hasReadInterface = true
         } else if foreignLinkTypes.count < PcapNGSection.maximumForeignLinkTypeCount, !foreignLinkTypes.contains(type) {
             foreignLinkTypes.append(type)
         }

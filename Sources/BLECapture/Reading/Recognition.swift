@@ -1,6 +1,9 @@
 extension CaptureReader {
     /// Recognises the format by the first octets, and reads the header of the file.
-    static func recognise(_ buffer: inout InputBuffer) throws(CaptureError) -> (CaptureFormat, Decoder) {
+    /// - Parameter isUnpacked: whether the file was packed; a packed file in another one is not unpacked.
+    static func recognise(
+        _ buffer: inout InputBuffer, isUnpacked: Bool = false
+    ) throws(CaptureError) -> (CaptureFormat, Decoder) {
         let magicIsThere: Bool
         do { magicIsThere = try buffer.fill(4) } catch { throw CaptureError(.cannotRead(error)) }
         guard magicIsThere else { throw CaptureError(buffer.bufferedCount == 0 ? .empty : .unknownFormat) }
@@ -16,10 +19,24 @@ extension CaptureReader {
             // A file can have several sections: the first is read like the others, before the first record.
             return (.pcapng, .pcapng)
         default:
-            if let archive = CaptureArchive(magic: magic) { throw CaptureError(.packed(archive)) }
+            if let archive = CaptureArchive(magic: magic) {
+                guard archive.isUnpacked, !isUnpacked else { throw CaptureError(.packed(archive)) }
+                try unpack(archive, &buffer)
+                return try recognise(&buffer, isUnpacked: true)
+            }
             if try HCIDump.recognise(&buffer) { return (.hcidump, .hcidump) }
             guard let isBigEndian = try PacketLogger.recognise(&buffer) else { throw CaptureError(.unknownFormat) }
             return (.packetLogger, .packetLogger(bigEndian: isBigEndian))
+        }
+    }
+
+    private static func unpack(_ archive: CaptureArchive, _ buffer: inout InputBuffer) throws(CaptureError) {
+        do throws(SystemError) { try buffer.unpack(archive) } catch {
+            switch error {
+            case .noDecompressor: throw CaptureError(.packed(archive))
+            case .noCapture: throw CaptureError(.noCapture(archive))
+            default: throw CaptureError(.cannotRead(error))
+            }
         }
     }
 

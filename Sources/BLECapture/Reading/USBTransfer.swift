@@ -1,7 +1,6 @@
 import BLEPackets
 
-/// A record of the USB monitor of Linux (`usbmon`): a transfer that is submitted or completed. Its numbers are in the
-/// order of the file.
+/// A transfer on a USB that is submitted or completed.
 struct USBTransfer {
     enum Kind {
         case isochronous, interrupt, control, bulk
@@ -24,6 +23,22 @@ struct USBTransfer {
     /// Octets of data that the capture program left out.
     var missing: Int
 
+    init(
+        device: USBControllers.Address, kind: Kind?, isSubmission: Bool, isCompletion: Bool, isToHost: Bool,
+        isSuccess: Bool, isCommand: Bool, count: Int, missing: Int
+    ) {
+        self.device = device
+        self.kind = kind
+        self.isSubmission = isSubmission
+        self.isCompletion = isCompletion
+        self.isToHost = isToHost
+        self.isSuccess = isSuccess
+        self.isCommand = isCommand
+        self.count = count
+        self.missing = missing
+    }
+
+    /// A record of the USB monitor of Linux (`usbmon`), whose numbers are in the order of the file.
     init(_ buffer: borrowing InputBuffer, at position: Int, count: Int, isBigEndian: Bool) {
         func octet(_ place: Int) -> UInt8 { buffer.load(at: position + place, bigEndian: isBigEndian) }
         device = USBControllers.Address(
@@ -84,6 +99,8 @@ struct USBControllers {
     /// More devices than a bus has at a time; the first ones count.
     private static let limit = 16
     private(set) var all: [Controller] = []
+    /// Whose request for a command was recorded without the command, which follows (USBPcap).
+    var announced: Address?
 
     func index(of address: Address) -> Int? { all.firstIndex { $0.address == address } }
 

@@ -1,4 +1,4 @@
-/// A form in which captures are sent, and which has to be unpacked first.
+/// A form in which captures are sent. The first two and reports are unpacked where zlib is installed.
 public enum CaptureArchive: Hashable, Sendable {
     /// .gz
     case gzip
@@ -27,13 +27,33 @@ public enum CaptureArchive: Hashable, Sendable {
         }
     }
 
+    /// Whether the reader can unpack it.
+    var isUnpacked: Bool {
+        switch self {
+        case .gzip, .zip, .androidReport: true
+        case .xz, .zstd, .bzip2: false
+        }
+    }
+
+    /// That it has no capture, and what to do, in words.
+    var absence: String {
+        switch self {
+        case .androidReport:
+            "a text without BTSNOOP_LOG_SUMMARY: not a capture, nor a bug report of Android with one; switch ‘Bluetooth "
+                + "HCI snoop log’ on in the developer options before you take another"
+        default:
+            "an archive without a capture: bug reports of Android have one in FS/data/misc/bluetooth/logs if ‘Bluetooth "
+                + "HCI snoop log’ was on in the developer options"
+        }
+    }
+
     /// What it is and what to do, in words.
     var explanation: String {
         switch self {
-        case .gzip: "a gzip file: unpack it first, with gunzip"
+        case .gzip: "a gzip file: unpack it first, with gunzip, or install zlib (libz.so.1)"
         case .zip:
-            "a zip file: unpack it first, with unzip; bug reports of Android have captures in "
-                + "FS/data/misc/bluetooth/logs"
+            "a zip file: unpack it first, with unzip, or install zlib (libz.so.1); bug reports of Android have captures "
+                + "in FS/data/misc/bluetooth/logs"
         case .xz: "an xz file: unpack it first, with unxz"
         case .zstd: "a zstd file: unpack it first, with unzstd"
         case .bzip2: "a bzip2 file: unpack it first, with bunzip2"

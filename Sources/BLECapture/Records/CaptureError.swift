@@ -14,8 +14,10 @@ public struct CaptureError: Error, Hashable, Sendable {
         case empty
         /// The content has no known format.
         case unknownFormat
-        /// The file is packed.
+        /// The file is packed, and cannot be unpacked here.
         case packed(CaptureArchive)
+        /// An archive or a report without a capture.
+        case noCapture(CaptureArchive)
         /// The version of the format is unknown.
         case unsupportedVersion(UInt32)
         /// The datalink (btsnoop) or link type (pcap, pcapng) of the file is not read: `CaptureLinkType` says what it is.
@@ -53,7 +55,7 @@ public struct CaptureError: Error, Hashable, Sendable {
 extension CaptureError: CustomStringConvertible {
     public var description: String {
         switch reason {
-        case .cannotOpen, .refused, .empty, .unknownFormat, .packed, .unsupportedLinkType:
+        case .cannotOpen, .refused, .empty, .unknownFormat, .packed, .noCapture, .unsupportedLinkType:
             "\(reason)"
         case _ where recordNumber == 0: "\(reason), in the header of the file"
         default: "\(reason), at record \(recordNumber), offset \(byteOffset)"
@@ -66,11 +68,13 @@ extension CaptureError.Reason: CustomStringConvertible {
         switch self {
         case .cannotOpen(let error): "cannot open: \(error)"
         case .refused(let cause): "\(cause)"
+        case .cannotRead(.damagedArchive): "the packed file is damaged, or ends early"
         case .cannotRead(let error): "cannot read: \(error)"
         case .cannotWrite(let error): "cannot write: \(error)"
         case .empty: "the file is empty"
         case .unknownFormat: "not a capture: neither btsnoop, pcap, pcapng, PacketLogger nor hcidump"
         case .packed(let archive): archive.explanation
+        case .noCapture(let archive): archive.absence
         case .unsupportedVersion(let version): "version \(version) of the format is not known"
         case .unsupportedLinkType(let number):
             "\(CaptureLinkType(rawValue: number).explanation): \(CaptureLinkType(rawValue: number).remedy)"

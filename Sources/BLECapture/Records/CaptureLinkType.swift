@@ -10,8 +10,8 @@ public struct CaptureLinkType: RawRepresentable, Hashable, Sendable {
 
     /// What a link type that is not read is.
     private enum Kind {
-        /// What goes over the air between controllers.
-        case air(String)
+        /// What goes over the air between controllers: read, or not.
+        case air(String, isRead: Bool)
         /// A bus or a serial line to a controller, among other devices.
         case controllerBus(String)
         /// Something else than Bluetooth.
@@ -21,12 +21,12 @@ public struct CaptureLinkType: RawRepresentable, Hashable, Sendable {
 
     private var kind: Kind {
         switch rawValue {
-        case 251: .air("the link layer of Bluetooth LE, as sniffers record it")
-        case 256: .air("the link layer of Bluetooth LE with the radio's readings, as sniffers record it")
-        case 272: .air("the link layer of Bluetooth LE, as the nRF Sniffer records it")
-        case 255: .air("the baseband of Bluetooth BR/EDR, as sniffers record it")
+        case 192: .air("packets behind a header of PPI, which may be those of the link layer", isRead: true)
+        case 251: .air("the link layer of Bluetooth LE, as sniffers record it", isRead: true)
+        case 256: .air("the link layer of Bluetooth LE with the radio's readings, as sniffers record it", isRead: true)
+        case 272: .air("the link layer of Bluetooth LE, as the nRF Sniffer records it", isRead: true)
+        case 255: .air("the baseband of Bluetooth BR/EDR, as sniffers record it", isRead: false)
         case 186: .controllerBus("USB, as FreeBSD records it")
-        case 249: .controllerBus("USB, as USBPcap records it on Windows")
         case 266: .controllerBus("USB, as macOS records it")
         case 288, 293, 294, 295: .controllerBus("USB, as a bus analyzer records it")
         case 147...162: .controllerBus("for private use")
@@ -35,7 +35,9 @@ public struct CaptureLinkType: RawRepresentable, Hashable, Sendable {
         case 2002: .controllerBus("BlueZ's simulator")
         case 0, 101, 228, 229: .other("IP")
         case 1: .other("Ethernet")
-        case 105, 127: .other("WLAN")
+        case 105, 119, 127, 163: .other("Wi-Fi")
+        case 227: .other("CAN")
+        case 270: .other("LoRa")
         case 113, 276: .other("network traffic of every interface, as Linux records it")
         case 195, 215, 230, 283: .other("IEEE 802.15.4")
         default: .unknown
@@ -43,13 +45,20 @@ public struct CaptureLinkType: RawRepresentable, Hashable, Sendable {
     }
 
     /// Whether records of this link type may carry HCI packets.
-    public var mayCarryHCI: Bool { if case .controllerBus = kind { true } else { isRead } }
+    public var mayCarryHCI: Bool {
+        switch kind {
+        case .controllerBus: true
+        case .air: false
+        case .other, .unknown: isRead
+        }
+    }
 
     /// What it is, and whether it carries HCI, in words.
     public var explanation: String {
         switch kind {
+        case .air(let name, isRead: true): "link type \(rawValue): \(name)"
         case _ where isRead: "link type \(rawValue) carries HCI packets"
-        case .air(let name), .other(let name): "link type \(rawValue) (\(name)) carries no HCI packets"
+        case .air(let name, _), .other(let name): "link type \(rawValue) (\(name)) carries no HCI packets"
         case .controllerBus(let name): "link type \(rawValue) (\(name)) may carry HCI packets, but is not read"
         case .unknown: "link type \(rawValue) is not known as one that carries HCI packets"
         }
@@ -57,6 +66,7 @@ public struct CaptureLinkType: RawRepresentable, Hashable, Sendable {
 
     /// What to do instead, in words.
     var remedy: String {
-        "record HCI on the host, with btmon, Android's snoop log or PacketLogger; Wireshark may read this file"
+        "record HCI on the host, with btmon, Android's snoop log or PacketLogger, or the air with a sniffer; Wireshark may "
+            + "read this file"
     }
 }

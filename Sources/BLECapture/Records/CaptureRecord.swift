@@ -11,6 +11,8 @@ public struct CaptureRecord: ~Escapable {
         /// The type is the one in the file and may be unknown to the specification; a damaged file may contain an empty
         /// packet.
         case packet(CaptureDirection)
+        /// A packet of the link layer, as a sniffer received it.
+        case linkLayer(LinkLayerReading)
         /// Not a packet: an adapter that was added or removed, a log line, management traffic.
         case note(CaptureNote)
     }
@@ -25,7 +27,7 @@ public struct CaptureRecord: ~Escapable {
     public let adapter: UInt16
     /// The length of the record before a capture program shortened it; otherwise `bytes.byteCount`.
     public let originalByteCount: Int
-    /// A packet with its H4 type octet, or the payload of a note.
+    /// A packet with its H4 type octet, the payload of a note, or a packet of the link layer from its access address on.
     public let bytes: RawSpan
 
     /// The index of monitor records that concern no adapter.
@@ -42,12 +44,12 @@ public struct CaptureRecord: ~Escapable {
         self.bytes = bytes
     }
 
-    /// The direction of a packet; `nil` for a note.
+    /// The direction of an HCI packet; `nil` for others.
     @inlinable public var direction: CaptureDirection? {
         if case .packet(let direction) = content { direction } else { nil }
     }
 
-    /// The H4 type of a packet; `nil` for a note, an empty packet and an unknown type.
+    /// The H4 type of an HCI packet; `nil` for an empty packet and an unknown type.
     @inlinable public var packetType: H4PacketType? {
         guard case .packet = content, let octet = bytes.byte(at: 0) else { return nil }
         return H4PacketType(rawValue: octet)

@@ -63,6 +63,15 @@ struct InputFile: ~Copyable {
         }
     }
 
+    /// Whether it can be read again from its start.
+    var isSeekable: Bool { descriptor < 0 || lseek(descriptor, 0, SEEK_CUR) >= 0 }
+
+    /// Goes back to the start.
+    mutating func rewind() {
+        position = 0
+        if descriptor >= 0 { lseek(descriptor, 0, SEEK_SET) }
+    }
+
     /// Waits until a read would not block; a file never blocks.
     private func awaitInput(_ isCancelled: () -> Bool) throws(SystemError) {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

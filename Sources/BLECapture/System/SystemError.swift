@@ -12,6 +12,13 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The `errno` of the last failed call on this thread.
     static var last: Self { Self(number: errno) }
 
+    /// The compressed octets are damaged or cut.
+    static let damagedArchive = Self(number: EBADMSG)
+    /// zlib is not installed.
+    static let noDecompressor = Self(number: ELIBACC)
+    /// The archive has no capture.
+    static let noCapture = Self(number: ENOENT)
+
     /// The system's text, such as "No space left on device".
     public var description: String { systemErrorText(number) }
 }

@@ -251,7 +251,7 @@ extension CaptureWriter {
             writePacketLogger(bytes.extracting(droppingFirst: 1), type: type, microseconds)
         case (.packetLogger, .note(.packetLogger(let type))): writePacketLogger(bytes, type: type, microseconds)
         case (.hcidump, .packet(let direction)): return writeHCIDump(bytes, direction, microseconds)
-        case (_, .note): return false
+        case (_, .note), (_, .linkLayer): return false
         }
         return true
     }

@@ -22,7 +22,7 @@ struct LinkFrame {
         case (.linuxMonitor, .note(.monitor(let opcode))):
             header = UInt32(adapter) << 16 | UInt32(opcode.rawValue)
             droppedByteCount = 0
-        case (_, .note): return nil
+        case (_, .note), (_, .linkLayer): return nil
         }
     }
 }

@@ -76,11 +76,14 @@ extension CaptureDecoder {
         } else {
             out.buffer.append("0x")
             out.buffer.append(hexadecimal: UInt64(handle), digits: 4)
+            out.buffer.append(UInt8(ascii: " "))
         }
-        guard let address = table.links[index].address else {
-            if !out.isJSON { out.buffer.append(UInt8(ascii: " ")) }
-            return
-        }
+        writeAddress(of: index)
+    }
+
+    /// Writes the address of a connection's device into the headline.
+    mutating func writeAddress(of index: Int) {
+        guard let address = table.links[index].address else { return }
         facts.record(address: address)
         if out.isJSON {
             out.buffer.append(",\"address\":\"")
@@ -89,7 +92,6 @@ extension CaptureDecoder {
             guard let isRandom = table.links[index].isRandom else { return }
             out.buffer.append(isRandom ? ",\"addressType\":\"random\"" : ",\"addressType\":\"public\"")
         } else {
-            out.buffer.append(UInt8(ascii: " "))
             out.buffer.append(address: address)
             if let isRandom = table.links[index].isRandom { out.buffer.append(isRandom ? " random" : " public") }
             out.buffer.append(UInt8(ascii: " "))
@@ -97,7 +99,7 @@ extension CaptureDecoder {
     }
 
     /// Reassembles fragments and writes complete frames.
-    private mutating func assemble(
+    mutating func assemble(
         _ index: Int, _ direction: CaptureDirection, _ data: RawSpan, stated: Int, isContinuation: Bool
     ) {
         let way = Int(direction.rawValue)
@@ -110,7 +112,7 @@ extension CaptureDecoder {
             }
             table.links[index].assemblies[way].bytes.removeAll(keepingCapacity: true)
         } else if table.links[index].assemblies[way].received == 0, !table.links[index].assemblies[way].isCut {
-            title("ACL data, continued")
+            title(continuedTitle)
             out.beginFields()
             // Its beginning is missing: it may be the rest of a key.
             malformed("a continuation without a start", data, isSecret: true)
@@ -138,7 +140,7 @@ extension CaptureDecoder {
             let channel = UInt16(held[2]) | UInt16(held[3]) << 8
             writeFrame(index, direction, channel, held.span.bytes.part(4, length), length)
         } else {
-            title("ACL data, continued")
+            title(continuedTitle)
             out.beginFields()
             malformed("the fragments do not make up a frame", held.span.bytes, isSecret: true)
             out.endFields()
@@ -147,8 +149,12 @@ extension CaptureDecoder {
         table.links[index].assemblies[way].bytes = held
     }
 
+    private var continuedTitle: StaticString {
+        facts.kinds.contains(.linkLayer) ? "L2CAP data, continued" : "ACL data, continued"
+    }
+
     private mutating func writeFragment(_ length: Int) {
-        title("ACL fragment")
+        title(facts.kinds.contains(.linkLayer) ? "L2CAP fragment" : "ACL fragment")
         out.beginFields()
         writeLength(length)
         out.endFields()

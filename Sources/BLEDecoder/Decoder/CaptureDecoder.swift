@@ -29,6 +29,7 @@ public struct CaptureDecoder: ~Copyable {
     var out: DecodedOutput
     var table = LinkTable()
     let tables = PacketTables.shared
+    var follower: LinkLayerFollower
     private var adapters = AdapterIndexes()
     /// Company identifiers of the adapters' controllers, as far as the capture has them.
     var manufacturers = [UInt16?](repeating: nil, count: AdapterIndexes.maximumCount)
@@ -36,9 +37,15 @@ public struct CaptureDecoder: ~Copyable {
     private let hasFilter: Bool
     private let showsTime: Bool
 
-    /// - Parameter showsTime: whether headlines begin with direction, time and number (text only).
-    public init(style: DecodingStyle, filter: DecodingFilter = DecodingFilter(), showsTime: Bool = true) {
+    /// - Parameters:
+    ///   - showsTime: whether headlines begin with direction, time and number (text only).
+    ///   - keys: of the connections that a sniffer heard.
+    public init(
+        style: DecodingStyle, filter: DecodingFilter = DecodingFilter(), showsTime: Bool = true,
+        keys: LinkLayerKeys? = nil
+    ) {
         out = DecodedOutput(style)
+        follower = LinkLayerFollower(keys: keys)
         facts.filter = filter
         hasFilter = !filter.isEmpty
         self.showsTime = showsTime
@@ -80,6 +87,7 @@ public struct CaptureDecoder: ~Copyable {
         case .packet(let direction):
             facts.isFromHost = direction == .hostToController
             write(record, direction)
+        case .linkLayer(let reading): writeLinkLayer(record, reading)
         }
         out.isJSON ? out.buffer.append("}\n") : ()
         if facts.kinds.contains(.malformed) { malformedCount += 1 }
@@ -148,7 +156,7 @@ public struct CaptureDecoder: ~Copyable {
 
     // MARK: Headline
 
-    private mutating func begin(
+    mutating func begin(
         _ record: borrowing CaptureRecord, _ direction: CaptureDirection?, _ type: StaticString, _ word: StaticString,
         _ colour: DecodedOutput.Colour
     ) {
@@ -254,6 +262,15 @@ public struct CaptureDecoder: ~Copyable {
             out.buffer.append(text)
             out.plain()
         }
+        fieldsOffset = out.buffer.count
+    }
+
+    /// Writes a name with its number.
+    mutating func title(_ text: StaticString, code: UInt8) {
+        title(text)
+        out.buffer.append(out.isJSON ? ",\"code\":\"0x" : " (0x")
+        out.buffer.append(hexadecimal: UInt64(code), digits: 2)
+        out.buffer.append(out.isJSON ? UInt8(ascii: "\"") : UInt8(ascii: ")"))
         fieldsOffset = out.buffer.count
     }
 

@@ -9,7 +9,7 @@ public struct PacketFacts: Sendable {
         public static let command = Kinds(rawValue: 1)
         /// HCI events, including advertising reports.
         public static let event = Kinds(rawValue: 2)
-        /// ACL data with any content.
+        /// ACL data with any content; of a sniffer, data that is not empty.
         public static let acl = Kinds(rawValue: 4)
         /// Synchronous data: voice over BR/EDR.
         public static let sco = Kinds(rawValue: 8)
@@ -25,17 +25,19 @@ public struct PacketFacts: Sendable {
         public static let att = Kinds(rawValue: 256)
         /// PDUs of the Security Manager Protocol, over LE and over BR/EDR.
         public static let smp = Kinds(rawValue: 512)
-        /// Advertising reports.
+        /// Advertising reports, and PDUs of advertisers.
         public static let advertising = Kinds(rawValue: 1024)
         /// Malformed packets.
         public static let malformed = Kinds(rawValue: 2048)
+        /// What a sniffer received: every packet of it.
+        public static let linkLayer = Kinds(rawValue: 4096)
     }
 
     /// The number of the record in the capture, from 1.
     public internal(set) var frame = 0
     /// The kind of the HCI packet, and the kinds of its content.
     public internal(set) var kinds = Kinds()
-    /// Whether the host sent it; `nil` for notes.
+    /// Whether the host sent it, or a central that a sniffer heard; `nil` for notes.
     public internal(set) var isFromHost: Bool?
     /// Microseconds since 1970-01-01 00:00 UTC, as in the capture.
     public internal(set) var timestampMicroseconds: Int64 = 0

@@ -8,8 +8,8 @@ extension HTMLPage {
         const pause=()=>new Promise(r=>setTimeout(r,0));
         // A row: frame, µs since the first, way (0 sent, 1 received, 2 note), kinds, connection, headline, fields.
         const KINDS=[["command",1,"--command"],["event",2,"--event"],["advertising",1024,"--adv"],["ATT",256,"--att"],["SMP",512,"--smp"],
-          ["L2CAP",4,"--l2cap"],["other",56,"--other"]];
-        const kindOf=k=>k&1024?2:k&256?3:k&512?4:k&1?0:k&2?1:k&4?5:6;
+          ["L2CAP",68,"--l2cap"],["link layer",4096,"--link"],["other",56,"--other"]];
+        const kindOf=k=>k&1024?2:k&256?3:k&512?4:k&1?0:k&2?1:k&68?5:k&4096?6:7;
         const ROW=24;
         const css=name=>getComputedStyle(document.documentElement).getPropertyValue(name).trim();
         let colours=[],ink="",dim="",rule="",bad="",accent="";

@@ -3,10 +3,10 @@ extension HTMLPage {
     static let style: StaticString = """
         <style>
         :root{--bg:#fbfbfd;--panel:#fff;--line:#e3e5ec;--text:#1d2230;--dim:#737a8c;--accent:#2f5fdd;--hover:#eef2fd;
-        --command:#0a84a5;--event:#a86a00;--att:#2f7d32;--smp:#a02fbf;--l2cap:#4c5aa8;--adv:#7d8797;--other:#9a6b4f;--bad:#c62828}
+        --command:#0a84a5;--event:#a86a00;--att:#2f7d32;--smp:#a02fbf;--l2cap:#4c5aa8;--adv:#7d8797;--link:#5f7f6f;--other:#9a6b4f;--bad:#c62828}
         @media(prefers-color-scheme:dark){:root{--bg:#14161c;--panel:#1b1e26;--line:#2c313d;--text:#e4e7ef;--dim:#8f97a9;
         --accent:#7da2ff;--hover:#242a38;--command:#4fc3e0;--event:#e5b454;--att:#7fca82;--smp:#d68bf0;--l2cap:#9aa7f5;
-        --adv:#98a2b3;--other:#d0a184;--bad:#ff7b72}}
+        --adv:#98a2b3;--link:#8fb3a1;--other:#d0a184;--bad:#ff7b72}}
         *{box-sizing:border-box}
         body{margin:0;height:100vh;display:flex;flex-direction:column;background:var(--bg);color:var(--text);
         font:14px/1.45 system-ui,"Segoe UI",Roboto,"Helvetica Neue","DejaVu Sans",sans-serif}

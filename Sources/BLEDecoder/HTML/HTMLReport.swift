@@ -10,7 +10,7 @@ public struct HTMLReport: ~Copyable {
     private var decoder: CaptureDecoder
     private var buffer = TextBuffer()
     private var firstTime: Int64?
-    private var summary = CaptureSummary()
+    private var summary: CaptureSummary
     /// The decoder's number of each connection of the summary; −1 if the page has no packet of it.
     private var connectionOfLink: [Int] = []
 
@@ -20,9 +20,12 @@ public struct HTMLReport: ~Copyable {
     /// How many packets the page shows.
     public private(set) var rowCount = 0
 
-    /// - Parameter filter: which packets the page shows.
-    public init(filter: DecodingFilter = DecodingFilter()) {
-        decoder = CaptureDecoder(style: .text(isColoured: false), filter: filter, showsTime: false)
+    /// - Parameters:
+    ///   - filter: which packets the page shows.
+    ///   - keys: of the connections that a sniffer heard.
+    public init(filter: DecodingFilter = DecodingFilter(), keys: LinkLayerKeys? = nil) {
+        decoder = CaptureDecoder(style: .text(isColoured: false), filter: filter, showsTime: false, keys: keys)
+        summary = CaptureSummary(keys: keys)
     }
 
     /// What has been written since the last `removeOutput()`.

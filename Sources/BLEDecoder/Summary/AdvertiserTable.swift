@@ -47,11 +47,24 @@ struct AdvertiserTable {
             rssi = fields.byteCount > place ? Int8(bitPattern: fields.octet(place)) : 127
         }
         if rssi != 127, details[index].rssi == 127 || rssi > details[index].rssi { details[index].rssi = rssi }
-        if !details[index].isNamed, details[index].reports <= Self.namedReports { recordName(report, index) }
+        if !details[index].isNamed, details[index].reports <= Self.namedReports {
+            recordName(report.data, report.address, index)
+        }
     }
 
-    private mutating func recordName(_ report: borrowing AdvertisingReportFields, _ index: Int) {
-        let data = report.data
+    /// Counts a PDU of an advertiser that a sniffer received.
+    mutating func note(
+        _ address: UInt64, isRandom: Bool, isConnectable: Bool, strength: Int8?, data: RawSpan
+    ) {
+        guard let index = place(of: address) else { return }
+        details[index].reports &+= 1
+        details[index].addressType = isRandom ? 1 : 0
+        if isConnectable { details[index].isConnectable = true }
+        if let strength, details[index].rssi == 127 || strength > details[index].rssi { details[index].rssi = strength }
+        if !details[index].isNamed, details[index].reports <= Self.namedReports { recordName(data, address, index) }
+    }
+
+    private mutating func recordName(_ data: RawSpan, _ address: UInt64, _ index: Int) {
         var position = 0
         while position + 1 < data.byteCount, data.octet(position) > 0 {
             let length = Int(data.octet(position))
@@ -63,7 +76,7 @@ struct AdvertiserTable {
                 var count = name.byteCount
                 while count > 0, name.octet(count - 1) == 0 { count -= 1 }
                 guard count > 0 else { return }
-                names[report.address] = (0..<count).map { name.octet($0) }
+                names[address] = (0..<count).map { name.octet($0) }
                 // A shortened name makes way for the whole one.
                 details[index].isNamed = type == 0x09
                 return

@@ -17,10 +17,12 @@ public struct CaptureSummary: ~Copyable {
     public private(set) var scoPackets = 0
     /// Packets with isochronous data.
     public private(set) var isoPackets = 0
+    /// What a sniffer received, PDUs of every kind.
+    public internal(set) var linkLayer = LinkLayerCounts()
     /// Notes, and packets whose type is unknown.
     public private(set) var others = 0
     /// Events with advertising reports: legacy, extended and directed ones.
-    public private(set) var advertisingReportEvents = 0
+    public internal(set) var advertisingReportEvents = 0
     /// Malformed packets of HCI, L2CAP, ATT or SMP, or with malformed advertising data.
     public private(set) var malformed = 0
 
@@ -36,12 +38,14 @@ public struct CaptureSummary: ~Copyable {
     private let tables = PacketTables.shared
     private var adapters = AdapterIndexes()
     /// The time of the record that is counted.
-    private var now: Int64 = 0
+    var now: Int64 = 0
+    var follower: LinkLayerFollower
     private var fragments = FragmentCounter()
     /// The channels of links that have any, by their signalling; the newest last.
     private var channelTables: [(adapter: Int, handle: UInt16, table: ChannelTable)] = []
 
-    public init() {}
+    /// - Parameter keys: of the connections that a sniffer heard.
+    public init(keys: LinkLayerKeys? = nil) { follower = LinkLayerFollower(keys: keys) }
 
     /// How many devices advertised, at most `AdvertiserTable.maximumCount`.
     public var distinctAdvertisers: Int { addresses.count }
@@ -51,8 +55,16 @@ public struct CaptureSummary: ~Copyable {
     /// Counts a record.
     public mutating func count(_ record: borrowing CaptureRecord) {
         frames += 1
-        guard case .packet(let direction) = record.content else {
+        let direction: CaptureDirection
+        switch record.content {
+        case .packet(let way): direction = way
+        case .note:
             others += 1
+            return
+        case .linkLayer(let reading):
+            now = record.timestampMicroseconds
+            connections.last = -1
+            if !countLinkLayer(record, reading) { malformed += 1 }
             return
         }
         let bytes = record.bytes
@@ -161,10 +173,37 @@ public struct CaptureSummary: ~Copyable {
             connections.data(
                 adapter: index, of: adapter, handle: handle, frame: frame, way: Int(direction.rawValue), at: now)
         }
+        // Some controllers send vendor-specific traces under handles that no connection has.
+        if case .malformed = outcome { return handle > CaptureDecoder.lastConnectionHandle }
+        return count(outcome, data, index, handle, direction)
+    }
+
+    /// Adds data of a connection that a sniffer heard.
+    mutating func countAirData(
+        _ data: RawSpan, stated: Int, isContinuation: Bool, _ link: FollowedLink, _ direction: CaptureDirection
+    ) -> Bool {
+        let outcome = fragments.receive(
+            adapter: AdapterIndexes.air, handleField: link.handle | (isContinuation ? 0x1000 : 0), direction: direction,
+            data: data, stated: stated)
+        let frame = if case .frame(let whole) = outcome { whole.payloadByteCount } else { 0 }
+        connections.data(link, frame: frame, way: Int(direction.rawValue), at: now)
+        return count(outcome, data, AdapterIndexes.air, link.handle, direction)
+    }
+
+    /// A connection on the air begins or ends: incomplete frames of its number are dropped.
+    mutating func forgetAir(_ link: FollowedLink) {
+        fragments.forget(adapter: AdapterIndexes.air, handle: link.handle)
+        channelTables.removeAll { $0.adapter == AdapterIndexes.air && $0.handle == link.handle }
+    }
+
+    /// Counts what a packet with data completes.
+    private mutating func count(
+        _ outcome: FragmentCounter.Outcome, _ data: RawSpan, _ index: Int, _ handle: UInt16,
+        _ direction: CaptureDirection
+    ) -> Bool {
         switch outcome {
         case .pending: return true
-        // Some controllers send vendor-specific traces under handles that no connection has.
-        case .malformed: return bytes.uint16(1) & 0x0FFF > CaptureDecoder.lastConnectionHandle
+        case .malformed: return false
         case .frame(let frame):
             channels.add(frame.channel)
             // Signalling, connectionless data and pairing of BR/EDR.
@@ -186,15 +225,15 @@ public struct CaptureSummary: ~Copyable {
                 let way = Int(direction.rawValue)
                 if frame.isGathered {
                     let gathered = fragments.gathered
-                    follow(gathered.span.bytes, index, bytes.uint16(1) & 0x0FFF, way)
+                    follow(gathered.span.bytes, index, handle, way)
                 } else {
-                    follow(data.part(4, frame.payloadByteCount), index, bytes.uint16(1) & 0x0FFF, way)
+                    follow(data.part(4, frame.payloadByteCount), index, handle, way)
                 }
                 return frame.capturedByteCount < min(frame.payloadByteCount, 4)
                     || PacketCheck.isWholeSignalling(first: frame.first, count: frame.payloadByteCount, tables)
             default:
                 guard frame.channel >= 0x0040, !channelTables.isEmpty else { return true }
-                return count(frame, index, bytes.uint16(1) & 0x0FFF, Int(direction.rawValue))
+                return count(frame, index, handle, Int(direction.rawValue))
             }
         }
     }

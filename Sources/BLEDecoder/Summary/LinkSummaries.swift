@@ -1,3 +1,5 @@
+import BLECapture
+
 /// Follows the connections of a capture for their summaries, in bounded memory.
 struct LinkSummaries {
     /// The most connections that are kept; later ones are only counted.
@@ -223,6 +225,59 @@ struct LinkSummaries {
         last = open[index].place
         links[last].lasted = now
         body(&links[last])
+    }
+
+    // MARK: Sniffers
+
+    /// CONNECT_IND: a connection begins.
+    mutating func connect(_ link: FollowedLink, at now: Int64) {
+        guard let request = link.request else { return }
+        connect(
+            AdapterIndexes.air, 0, link.handle, address: request.peripheral.address,
+            type: request.peripheral.isRandom ? 1 : 0, now
+        ) { summary in
+            summary.accessAddress = link.accessAddress
+            summary.central = request.central.address
+            summary.interval = request.interval
+            summary.latency = request.latency
+            summary.timeout = request.timeout
+        }
+    }
+
+    /// A control PDU that is not sent again.
+    mutating func control(_ pdu: RawSpan, _ link: FollowedLink, at now: Int64) {
+        let adapter = AdapterIndexes.air
+        switch (pdu.octet(0), pdu.byteCount) {
+        case (0x00, 12):
+            let values = (pdu.uint16(4), pdu.uint16(6), pdu.uint16(8))
+            update(adapter, link.handle, now) { summary in
+                (summary.interval, summary.latency, summary.timeout) = values
+                summary.parameterUpdates += 1
+            }
+        case (0x02, 2):
+            guard let index = find(adapter, link.handle) else { return }
+            if open[index].place >= 0 { links[open[index].place].lasted = now }
+            close(index, .disconnected(reason: pdu.octet(1)))
+        case (0x05, 1): update(adapter, link.handle, now) { $0.isEncrypted = true }
+        case (0x15, 9):
+            let values = (pdu.uint16(5), pdu.uint16(1))
+            update(adapter, link.handle, now) { ($0.transmitOctets, $0.receiveOctets) = values }
+        case (0x18, 5):
+            let phys: [UInt8] = [0, 1, 2, 0, 3]
+            let (sends, receives) = (Int(pdu.octet(1)), Int(pdu.octet(2)))
+            guard sends < phys.count, receives < phys.count else { return }
+            update(adapter, link.handle, now) { summary in
+                if sends > 0 { summary.transmitPHY = phys[sends] }
+                if receives > 0 { summary.receivePHY = phys[receives] }
+            }
+        default: break
+        }
+    }
+
+    /// Data of a connection, whose beginning the sniffer may not have heard.
+    mutating func data(_ link: FollowedLink, frame: Int, way: Int, at now: Int64) {
+        data(adapter: AdapterIndexes.air, of: 0, handle: link.handle, frame: frame, way: way, at: now)
+        if last >= 0 { links[last].accessAddress = link.accessAddress }
     }
 
     // MARK: Links

@@ -22,6 +22,10 @@ public struct LinkSummary: Equatable, Sendable {
     /// The adapter's index in the capture, as in `CaptureRecord`.
     public var adapter: UInt16
     public var handle: UInt16
+    /// Of a connection that a sniffer heard; otherwise `nil`.
+    public var accessAddress: UInt32?
+    /// The central that a sniffer heard, of 48 bits; `nil` if it is this host, or the capture begins later.
+    public var central: UInt64?
     /// 48 bits; `nil` if the capture begins after the connection.
     public var address: UInt64?
     /// 0 public, 1 random, 2 and 3 the same of a resolved identity; meaningless without an address.
@@ -57,9 +61,9 @@ public struct LinkSummary: Equatable, Sendable {
     public var isEncrypted = false
     /// How many attempts to connect to the device failed since its last connection.
     public var failedAttempts = 0
-    /// Packets with ACL data, in both directions.
+    /// Packets with data, in both directions.
     public var packets = 0
-    /// Octets of whole L2CAP frames, without their headers.
+    /// Octets of whole L2CAP frames, without their headers; sent by the host, or by the central that a sniffer heard.
     public var sentOctets = 0
     public var receivedOctets = 0
     /// ATT requests and indications, of both devices and on every bearer.

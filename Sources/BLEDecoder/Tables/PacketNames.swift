@@ -18,6 +18,8 @@ public enum PacketNames {
         case controllerError
         /// Error codes of ATT.
         case attError
+        /// PDUs of the Link Layer Control Protocol by opcode.
+        case linkLayerControl
     }
 
     /// The name of a number; `nil` if the specification has none.
@@ -34,6 +36,8 @@ public enum PacketNames {
         case .channel: return channelName(number)
         case .controllerError: return valueName(number, PacketTables.Values.status)
         case .attError: return valueName(number, PacketTables.Values.atterror)
+        case .linkLayerControl:
+            return UInt8(exactly: number).flatMap(LinkLayerControlTable.name)?.description
         }
         guard place >= 0 else { return nil }
         return unsafe String(decoding: tables.layouts[Int(place)].name.utf8, as: UTF8.self)

@@ -1,2 +1,2 @@
 /// The version of this software.
-public let gatewayVersion = "0.1.0"
+public let gatewayVersion = "0.3.0"

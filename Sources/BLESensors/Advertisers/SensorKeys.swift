@@ -25,7 +25,7 @@ public struct SensorKeys: Sendable {
     ///   - nonce: 7 to 13 octets.
     ///   - code: the authentication code; `nil` does not check it.
     /// - Returns: `nil` if the code does not match, or the key or the nonce has a wrong length.
-    func open(
+    package func open(
         _ ciphertext: some Collection<UInt8>, key: [UInt8], nonce: [UInt8], additional: [UInt8], code: [UInt8]?
     ) -> [UInt8]? {
         guard (7...13).contains(nonce.count), key.count == 16, ciphertext.count <= 255 else { return nil }

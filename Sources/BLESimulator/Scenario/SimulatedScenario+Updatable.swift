@@ -12,11 +12,16 @@ extension SimulatedScenario {
         let address = try object.required("address", try object.address("address"))
         let name = try object.text("name")
         let flash = try ScenarioObject(
-            object["flash"] ?? .object([]), path: object.place("flash"), keys: ["slot", "page", "eraseTime", "writeTime"])
+            object["flash"] ?? .object([]), path: object.place("flash"),
+            keys: ["slot", "page", "eraseTime", "writeTime"])
         var timing = SimulatedFlashTiming()
         timing.pageByteCount = try flash.integer("page", in: 256...65_536, "octets") ?? timing.pageByteCount
-        if let time = try flash.number("eraseTime", in: 0...10, "seconds") { timing.eraseMicroseconds = Int64(time * 1e6) }
-        if let time = try flash.number("writeTime", in: 0...10, "seconds") { timing.writeMicroseconds = Int64(time * 1e6) }
+        if let time = try flash.number("eraseTime", in: 0...10, "seconds") {
+            timing.eraseMicroseconds = Int64(time * 1e6)
+        }
+        if let time = try flash.number("writeTime", in: 0...10, "seconds") {
+            timing.writeMicroseconds = Int64(time * 1e6)
+        }
         let slot = try flash.integer("slot", in: 4096...4_194_304, "octets")
         let powerLosses = try object.integers("powerLosses", in: 1...1_000_000)
         let linkLosses = try object.integers("linkLosses", in: 1...100_000_000)

@@ -42,7 +42,7 @@ extension SimulatedAir {
     /// Adds a device that mcumgr's SMP manages.
     @discardableResult
     public func addManagedDevice(_ device: SimulatedManagedDevice) -> SimulatedDeviceID {
-        let service = BluetoothUUID("8D53DC1D-1DB7-4CD3-868B-8AA460AA9884")!
+        let service = BluetoothUUID("8D53DC1D-1DB7-4CD3-868B-8A527460AA84")!
         let revision = SimulatedCharacteristic(BluetoothUUID(0x2A26 as UInt16), [.read])
         var peripheral = SimulatedPeripheral(
             name: device.name, address: device.address,

@@ -3,7 +3,7 @@ import BLEPackets
 
 /// The program of a managed device: it answers requests one after the other, each as soon as its flash has time.
 final class SimulatedManagement: SimulatedFirmware {
-    static let characteristic = BluetoothUUID("DA2E7828-FBCE-4E01-AE9E-260174997C48")!
+    static let characteristic = BluetoothUUID("DA2E7828-FBCE-4E01-AE9E-261174997C48")!
 
     /// An upload that has begun; memory only, so that a restart forgets it.
     private struct Upload {
@@ -216,11 +216,15 @@ final class SimulatedManagement: SimulatedFirmware {
         let hash = content["hash"]?.byteString
         if hash == nil || hash == boot.image(in: 0)?.hash {
             guard isPermanent else { throw .group(hash == nil ? 24 : 33) }
-            if !boot.flags.isConfirmed { try withPower { (boot) throws(SimulatedFlash.PowerLoss) in try boot.confirm() } }
+            if !boot.flags.isConfirmed {
+                try withPower { (boot) throws(SimulatedFlash.PowerLoss) in try boot.confirm() }
+            }
         } else {
             guard let image = boot.image(in: 1), image.hash == hash else { throw .group(8) }
             guard boot.flags.isConfirmed else { throw .group(28) }
-            try withPower { (boot) throws(SimulatedFlash.PowerLoss) in try boot.setPending(image.hash, isPermanent: isPermanent) }
+            try withPower { (boot) throws(SimulatedFlash.PowerLoss) in
+                try boot.setPending(image.hash, isPermanent: isPermanent)
+            }
         }
         return images()
     }

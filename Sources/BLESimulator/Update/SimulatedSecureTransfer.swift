@@ -2,7 +2,11 @@ import BLEPackets
 
 /// The transport of a secure bootloader: objects, their checksums, and the packets in between.
 struct SimulatedSecureTransfer {
-    private enum Kind: UInt8 { case none = 0, command = 1, data = 2 }
+    private enum Kind: UInt8 {
+        case none = 0
+        case command = 1
+        case data = 2
+    }
 
     private var kind = Kind.none
     private var command: [UInt8] = []

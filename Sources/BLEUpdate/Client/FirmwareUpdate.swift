@@ -148,7 +148,11 @@ struct UpdateLink: Sendable {
         defer { timer.cancel() }
         let found: DeviceAddress
         do {
-            found = try await withTaskCancellationHandler { try await search.value } onCancel: { search.cancel() }
+            found = try await withTaskCancellationHandler {
+                try await search.value
+            } onCancel: {
+                search.cancel()
+            }
         } catch is CancellationError {
             try Task.checkCancellation()
             throw BLEError.timedOut(patience)
@@ -188,7 +192,11 @@ struct UpdateLink: Sendable {
                 try await Task.sleep(for: .seconds(12))
                 wait.cancel()
             }
-            await withTaskCancellationHandler { await wait.value } onCancel: { wait.cancel() }
+            await withTaskCancellationHandler {
+                await wait.value
+            } onCancel: {
+                wait.cancel()
+            }
             timer.cancel()
             try Task.checkCancellation()
         }

@@ -56,7 +56,8 @@ struct MachineRunner: Sendable {
                 case .writeControl(let octets):
                     guard let control else { throw UpdateError.noUpdateService }
                     do { try await peripheral.write(octets, to: control) } catch let error as BLEError
-                    where error.isLostLink && machine.restartsWithoutAnswer { return machine }
+                        where error.isLostLink && machine.restartsWithoutAnswer
+                    { return machine }
                     machine.receive(.written, at: now)
                 case .writePacket(let octets): try await peripheral.writeWithoutResponse(octets, to: packet)
                 case .progress(let done, let total): progress(done, total)

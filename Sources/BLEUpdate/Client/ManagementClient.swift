@@ -10,9 +10,9 @@ import Synchronization
 /// Requests may be made by several tasks. A request ends by its response, its timeout, or with the link.
 public actor ManagementClient {
     /// The service of SMP over Bluetooth, and its characteristic (Zephyr, SMP Transport Specification).
-    public static let service: BluetoothUUID = "8D53DC1D-1DB7-4CD3-868B-8AA460AA9884"
+    public static let service: BluetoothUUID = "8D53DC1D-1DB7-4CD3-868B-8A527460AA84"
     /// See `service`.
-    public static let characteristic: BluetoothUUID = "DA2E7828-FBCE-4E01-AE9E-260174997C48"
+    public static let characteristic: BluetoothUUID = "DA2E7828-FBCE-4E01-AE9E-261174997C48"
 
     /// The device.
     public nonisolated let peripheral: Peripheral

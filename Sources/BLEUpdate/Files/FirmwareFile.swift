@@ -38,7 +38,8 @@ public enum FirmwareFile: Hashable, Sendable {
     }
 
     /// The files of a package of the nRF Connect SDK.
-    private static func images(_ files: [JSONValue], _ archive: ZipArchive) throws(FirmwareFileError) -> [MCUbootImage] {
+    private static func images(_ files: [JSONValue], _ archive: ZipArchive) throws(FirmwareFileError) -> [MCUbootImage]
+    {
         guard !files.isEmpty, files.count <= 16 else { throw .invalidManifest("it names \(files.count) files") }
         var images: [MCUbootImage] = []
         for file in files {

@@ -1,11 +1,3 @@
-/// The decompressor of CZlib, declared by name: importing that module would make everyone who sees a module above this one
-/// ask for its module map.
-// swift-format-ignore: AlwaysUseLowerCamelCase
-@_extern(c) func czlib_inflate(
-    _ input: UnsafePointer<UInt8>?, _ inputLength: Int, _ output: UnsafeMutablePointer<UInt8>?, _ capacity: Int,
-    _ length: UnsafeMutablePointer<Int>
-) -> Int32
-
 /// Reads the files in a zip file (APPNOTE.TXT 6.3, 4.3): stored or deflated ones. Names are only compared with those that
 /// a manifest asks for, and nothing is written to disk.
 package struct ZipArchive {
@@ -84,19 +76,23 @@ package struct ZipArchive {
     }
 
     private static func inflate(_ packed: ArraySlice<UInt8>, byteCount: Int) throws(FirmwareFileError) -> [UInt8] {
-        var result: Int32 = 0
-        let content = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
-            var length = 0
-            result = unsafe packed.withUnsafeBufferPointer { input in
-                unsafe czlib_inflate(input.baseAddress, input.count, buffer.baseAddress, byteCount, &length)
+        let rawDeflate: Int32 = -15
+        guard let stream = unsafe czlib_stream_open(rawDeflate) else { throw .noDecompressor }
+        defer { unsafe czlib_stream_close(stream) }
+        var hasEnded = false
+        // One octet more shows whether the file is longer than it says.
+        let content = unsafe [UInt8](unsafeUninitializedCapacity: byteCount + 1) { buffer, count in
+            var (taken, given) = (0, 0)
+            let result = unsafe packed.withUnsafeBufferPointer { input in
+                unsafe czlib_stream_read(
+                    stream, input.baseAddress, input.count, &taken, buffer.baseAddress, byteCount + 1, &given)
             }
-            count = min(length, byteCount)
+            let ended: Int32 = 1
+            hasEnded = result == ended
+            count = min(given, byteCount + 1)
         }
-        switch result {
-        case 0: return content
-        case 2: throw .damagedArchive("a file is longer than it says")
-        case 3: throw .noDecompressor
-        default: throw .damagedArchive("a file cannot be decompressed")
-        }
+        guard content.count <= byteCount else { throw .damagedArchive("a file is longer than it says") }
+        guard hasEnded else { throw .damagedArchive("a file cannot be decompressed") }
+        return content
     }
 }

@@ -66,7 +66,8 @@ public struct ManagementError: Error, Hashable, Sendable {
     private static let general = [
         1: "unknown error", 2: "not enough memory", 3: "invalid argument", 4: "timeout", 5: "no such entry",
         6: "not in this state", 7: "the response is too large", 8: "not supported", 9: "damaged data", 10: "busy",
-        11: "access denied", 12: "this version of the protocol is too old", 13: "this version of the protocol is too new",
+        11: "access denied", 12: "this version of the protocol is too old",
+        13: "this version of the protocol is too new",
     ]
     private static let system = [
         1: "unknown error", 2: "invalid format", 3: "there is no answer to the query", 4: "the clock is not set",
@@ -82,7 +83,8 @@ public struct ManagementError: Error, Hashable, Sendable {
         21: "the length is missing", 22: "the image is shorter than its header", 23: "this is no image of MCUboot",
         24: "the hash is not that of the image", 25: "the image is for another address",
         26: "the version cannot be read", 27: "the device has a newer version", 28: "an image is already pending",
-        29: "the image has an invalid vector table", 30: "the image is too large", 31: "more arrived than the image has",
+        29: "the image has an invalid vector table", 30: "the image is too large",
+        31: "more arrived than the image has",
         32: "the image may not be confirmed", 33: "the running image cannot be tested",
     ]
     private static let settings = [

@@ -52,7 +52,9 @@ package struct SecureDFU: UpdateMachine {
     package var nextDeadline: Instant? { deadline }
     package mutating func nextAction() -> UpdateAction? { actions.next() }
 
-    private mutating func ask(_ phase: Phase, _ octets: [UInt8], _ now: Instant, _ patience: Microseconds = Self.patience) {
+    private mutating func ask(
+        _ phase: Phase, _ octets: [UInt8], _ now: Instant, _ patience: Microseconds = Self.patience
+    ) {
         self.phase = phase
         actions.add(.writeControl(octets))
         deadline = now.advanced(by: patience)

@@ -50,7 +50,7 @@ extern "C" {
 
 /* The version of this header; `jelling_version()` is that of the library. */
 #define JELLING_VERSION_MAJOR 0
-#define JELLING_VERSION_MINOR 1
+#define JELLING_VERSION_MINOR 3
 
 /* ------------------------------------------------------------------ Values */
 

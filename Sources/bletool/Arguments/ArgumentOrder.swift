@@ -20,6 +20,9 @@ enum ArgumentOrder {
     /// - Parameter isInteractive: whether somebody at a terminal can type what to do with a device.
     /// - Throws: `UnknownCommand` when a command does not exist, and when a peer is named and not what to do with it.
     static func arranged(_ arguments: [String], isInteractive: Bool = false) throws -> [String] {
+        // Wireshark runs a link to this program with options only.
+        let isExtcap = arguments.first != "extcap" && arguments.contains { $0.hasPrefix("--extcap-") }
+        let arguments = isExtcap ? ["extcap"] + arguments : arguments
         var rest = arguments[...]
         var leading: [String] = []
         while let argument = rest.first, argument.hasPrefix("-") {
@@ -47,6 +50,9 @@ enum ArgumentOrder {
         case "lecup":
             // There `-t` is hcitool's supervision timeout.
             return [command] + leading + rest.map { $0 == "-t" ? "--timeout" : $0 }
+        case "extcap":
+            // There `--capture` has no value.
+            return [command] + leading + rest.map { $0 == "--capture" ? "--extcap-capture" : $0 }
         case "help": return [command] + rest
         default: return [command] + leading + rest
         }

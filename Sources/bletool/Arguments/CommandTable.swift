@@ -66,6 +66,7 @@ enum CommandTable {
         case "summary": SummaryCommand.self
         case "monitor": MonitorCommand.self
         case "convert": ConvertCommand.self
+        case "extcap": ExtcapCommand.self
         case "ad": AdCommand.self
         case "replay": ReplayCommand.self
         case "att-server": AttributeServerCommand.self

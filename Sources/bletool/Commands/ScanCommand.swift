@@ -7,7 +7,9 @@ struct ScanCommand: ToolCommand {
         abstract: "Discover advertising devices.",
         discussion: """
             On a terminal, a table of the devices: name, address, RSSI with its trend, when each was last heard, how \
-            often it advertises, and what it offers. Keys sort and filter it; ? lists them, q ends the scan. Into a \
+            often it advertises, and what it offers. Keys sort and filter it; ? lists them, q ends the scan. Enter \
+            connects to the chosen device and opens its page: services as a tree, values to read, write and subscribe \
+            to; c there shows the command that does the same. Esc goes back to the table, and the link stays. Into a \
             pipe, and with --lines, --duplicates or --count, a line for each device, and another when its data \
             changes; with --duplicates, a line for each packet. Scans until ^C unless --duration or --count is given.
 
@@ -77,11 +79,10 @@ struct ScanCommand: ToolCommand {
         let keys = try keys.sensorKeys()
         let watch = ScanWatch(isShared: session.rawAdapter != nil)
         if showsTable(on: session.console) {
-            let screen = ScanScreen(
-                console: session.console, request: request, keys: keys, name: name, duration: duration)
+            let screen = ScanScreen(session, request: request, keys: keys, name: name, duration: duration)
             try await screen.run {
                 try await withDeadline(after: duration) { begin in
-                    try await session.reopening(watch: watch) { adapter in
+                    try await session.reopening(watch: watch, preparing: screen.prepare) { adapter in
                         begin()
                         try await watch.counting(adapter) { try await screen.listen(adapter) }
                     }

@@ -109,11 +109,8 @@ struct GATTRunner: Sendable {
         }
         console.showProgress("writing \(value.count) bytes …")
         defer { console.showProgress("") }
-        switch procedure {
-        case .signed: try await peripheral.writeSigned(value, to: place.handle)
-        case .confirmed where takesCommandsOnly != true: try await peripheral.write(value, to: place.handle)
-        case .confirmed, .withoutResponse: try await peripheral.writeWithoutResponse(value, to: place.handle)
-        }
+        let isCommand = procedure == .confirmed && takesCommandsOnly == true
+        try await peripheral.write(value, to: place.handle, isCommand ? .withoutResponse : procedure)
         console.print(
             AttributeEvent.json("written", place.handle, place.uuid),
             text: "written: \(Self.bytes(value.count)) to \(Hexadecimal.number(place.handle.rawValue, digits: 4))")
@@ -128,40 +125,15 @@ struct GATTRunner: Sendable {
         // A second subscription would deliver each value twice.
         var isUnconfigured = false
         if await !mailbox.collects(characteristic) {
-            let notifications = try await notifications(of: characteristic, isUnconfigured: &isUnconfigured)
+            let (notifications, remark) = try await database.subscribe(to: characteristic)
+            isUnconfigured = remark != nil
+            if let remark { console.note(remark) }
             await mailbox.collect(notifications, of: characteristic)
         }
         let event = AttributeEvent.json("subscribed", characteristic.valueHandle, characteristic.uuid)
         console.print(
             isUnconfigured ? event.adding("configured", .boolean(false)) : event,
             text: "subscribed to \(characteristic.uuid.attributeText)")
-    }
-
-    /// - Parameter isUnconfigured: becomes true if the device has nothing that a subscription could write: some devices
-    ///   send their values unasked.
-    private func notifications(
-        of characteristic: Characteristic, isUnconfigured: inout Bool
-    ) async throws -> Notifications {
-        guard let mode = characteristic.properties.subscriptionMode else {
-            throw BLEError.notSubscribable(characteristic.uuid)
-        }
-        let cause: String
-        do {
-            guard let configuration = await database.configuration(of: characteristic) else {
-                return try await peripheral.notifications(of: characteristic)
-            }
-            return try await peripheral.notifications(
-                of: characteristic.valueHandle, configuration: configuration, mode: mode)
-        } catch BLEError.notFound(let uuid) where uuid == BluetoothUUID(UInt16(0x2902)) {
-            cause = "has no Client Characteristic Configuration"
-        } catch BLEError.att(let error, _) where error.isOfWrongConfiguration {
-            cause = "has a Client Characteristic Configuration that cannot be written (\(error))"
-        }
-        isUnconfigured = true
-        console.note(
-            "\(characteristic.uuid.attributeText) \(cause): there is nothing to write; what the device sends unasked is "
-                + "shown")
-        return try await peripheral.notifications(of: characteristic.valueHandle, configuration: .none, mode: mode)
     }
 
     /// Takes nothing more of what the device sends of a characteristic.
@@ -194,16 +166,6 @@ struct GATTRunner: Sendable {
                 AttributeEvent.json(name, characteristic.valueHandle, characteristic.uuid, meaning: meaning),
                 text: "\(characteristic.uuid.attributeText) \(name) \(meaning.text)")
             arrived?()
-        }
-    }
-}
-
-extension ATTError {
-    /// Whether an attribute is none that can be written, whatever is written and however secure the link is.
-    fileprivate var isOfWrongConfiguration: Bool {
-        switch self {
-        case .invalidHandle, .writeNotPermitted, .requestNotSupported, .attributeNotFound: true
-        default: false
         }
     }
 }

@@ -14,7 +14,7 @@ actor PeerDatabase {
     /// Services that are searched at most: real devices have some ten.
     private static let searchLimit = 1024
 
-    private let peripheral: Peripheral
+    let peripheral: Peripheral
     /// Where its attributes are kept; `nil` for a device without a bond.
     private let memory: DatabaseMemory?
     /// Everything that the device offers, once that is known.

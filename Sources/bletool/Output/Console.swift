@@ -140,7 +140,8 @@ final class Console: Sendable {
     func showProgress(_ text: String) {
         guard showsProgress else { return }
         state.withLock { state in
-            guard state.progress != text else { return }
+            // A screen that is drawn has a place of its own for what goes on.
+            guard state.progress != text, !state.holdsNotes else { return }
             state.progress = text.printable
             write(errors, "\r\u{1B}[K" + text.printable)
         }

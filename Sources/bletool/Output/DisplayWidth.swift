@@ -6,6 +6,28 @@ extension String {
     /// stand on other characters.
     var displayWidth: Int { unicodeScalars.reduce(0) { $0 + $1.displayWidth } }
 
+    /// The text in pieces of at most so many columns, wherever they end.
+    /// - Parameter most: pieces; what would follow the last one is an ellipsis at its end.
+    func cut(to width: Int, most: Int) -> [String] {
+        guard width > 0, most > 0 else { return [] }
+        guard displayWidth > width else { return [self] }
+        var pieces: [String] = []
+        var piece = ""
+        var taken = 0
+        for character in self {
+            let columns = String(character).displayWidth
+            if taken + columns > width, !piece.isEmpty {
+                // With something behind it, it is cut.
+                if pieces.count == most - 1 { return pieces + [(piece + "…").fitted(to: width)] }
+                pieces.append(piece)
+                (piece, taken) = ("", 0)
+            }
+            piece.append(character)
+            taken += columns
+        }
+        return pieces + [piece]
+    }
+
     /// The text in exactly so many columns: with spaces behind it, or cut with an ellipsis.
     func fitted(to width: Int) -> String {
         guard width > 0 else { return "" }

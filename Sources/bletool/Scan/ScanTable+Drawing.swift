@@ -1,10 +1,8 @@
+import BLE
+
 extension ScanTable {
-    /// How the table is drawn.
-    struct Canvas {
-        var columns: Int
-        var rows: Int
-        var isColoured: Bool
-        var isUnicode: Bool
+    /// What a table says beside its rows.
+    struct Figures {
         /// The scan's clock, in seconds.
         var now: Double
         /// Packets a second.
@@ -13,11 +11,13 @@ extension ScanTable {
         var left: Int?
         /// What was said on the side.
         var note = ""
+        /// The devices that were opened, and whether there is a link.
+        var opened: [DeviceAddress: Bool] = [:]
     }
 
     /// Lines of a whole screen, none wider than it.
-    func screen(_ canvas: Canvas) -> [String] {
-        var lines = [canvas.bold(headline(canvas).fitted(to: canvas.columns))]
+    func screen(_ canvas: Canvas, _ figures: Figures) -> [String] {
+        var lines = [canvas.bold(headline(canvas, figures).fitted(to: canvas.columns))]
         let columns = Columns(width: canvas.columns)
         lines.append(canvas.dim(columns.header(order, isReversed, canvas).fitted(to: canvas.columns)))
         let shown = visibleRows
@@ -30,8 +30,9 @@ extension ScanTable {
             let place = selection.flatMap { address in shown.firstIndex { $0.address == address } } ?? 0
             let first = max(0, min(place - space / 2, shown.count - space))
             for row in shown[first...].prefix(space) {
-                let line = columns.line(row, canvas)
-                lines.append(row.address == selection ? canvas.selected(line) : columns.coloured(line, row, canvas))
+                let line = columns.line(row, canvas, figures)
+                lines.append(
+                    row.address == selection ? canvas.selected(line) : columns.coloured(line, row, canvas, figures))
             }
             if shown.isEmpty {
                 lines.append(
@@ -45,30 +46,32 @@ extension ScanTable {
     }
 
     /// All rows for a terminal that goes on behind them.
-    func report(_ canvas: Canvas) -> [String] {
+    func report(_ canvas: Canvas, _ figures: Figures) -> [String] {
         let columns = Columns(width: canvas.columns)
-        return [columns.header(order, isReversed, canvas)] + visibleRows.map { columns.line($0, canvas) }
+        return [columns.header(order, isReversed, canvas)] + visibleRows.map { columns.line($0, canvas, figures) }
     }
 
-    private func headline(_ canvas: Canvas) -> String {
+    private func headline(_ canvas: Canvas, _ figures: Figures) -> String {
         let shown = visibleRows.count
         var parts = [shown == rows.count ? "\(shown) devices" : "\(shown) of \(rows.count) devices"]
-        parts.append("\(canvas.rate)/s")
+        parts.append("\(figures.rate)/s")
+        let links = figures.opened.values.count(where: \.self)
+        if links > 0 { parts.append(links == 1 ? "1 link" : "\(links) links") }
         parts.append("by \(order.title)\(isReversed ? ", reversed" : "")")
         if showsConnectableOnly { parts.append("connectable only") }
         if isTypingFilter || !filter.isEmpty { parts.append("filter: \(filter)\(isTypingFilter ? "_" : "")") }
         if isPaused { parts.append("PAUSED") }
-        if let left = canvas.left { parts.append("\(left) s left") }
-        if !canvas.note.isEmpty { parts.append(canvas.note) }
-        return parts.joined(separator: canvas.isUnicode ? " · " : " | ")
+        if let left = figures.left { parts.append("\(left) s left") }
+        if !figures.note.isEmpty { parts.append(figures.note) }
+        return parts.joined(separator: canvas.divider)
     }
 
     private func footer(_ canvas: Canvas) -> String {
         isTypingFilter
             ? "type a part of a name, address or service; Enter keeps the filter, Esc takes it away"
             : canvas.columns < 103
-                ? "q quit   ? keys   / filter   sort: n a r s i, R reverse   c connectable   p pause"
-                : "sort: n a r s i, R reverse   / filter   c connectable   arrows + Enter details   p pause   x clear   q quit"
+                ? "q quit   ? keys   arrows + Enter open   / filter   sort: n a r s i   p pause"
+                : "arrows + Enter open   d details   sort: n a r s i, R reverse   / filter   c connectable   p pause   q quit"
     }
 
     private static let help = [
@@ -78,15 +81,16 @@ extension ScanTable {
         "  /           filter by name, address or offer; Esc: all",
         "  c           only devices that accept connections",
         "  arrows      choose a device; Page Up, Page Down, Home, End",
-        "  Enter       what the device advertises", "  p, space    hold the table still; the scan goes on",
-        "  x           forget all devices", "  q           end the scan", "",
+        "  Enter       open it: connect, and browse its services",
+        "  Tab         the page of the next open device", "  X           close the link of the chosen device",
+        "  d           what the device advertises", "  p, space    hold the table still; the scan goes on",
+        "  x           forget all devices", "  q           end the scan and close all links", "",
     ]
 
     private func detailLines(_ shown: [ScanRow], _ canvas: Canvas) -> [String] {
         guard let row = shown.first(where: { $0.address == selection }) else { return [] }
         let limit = max(1, canvas.rows / 2 - 2)
-        let line = String(repeating: canvas.isUnicode ? "─" : "-", count: canvas.columns)
-        return [canvas.dim(line)]
+        return [canvas.dim(canvas.rule)]
             + (["\(row.address)  \(row.reports) packets"] + row.details).prefix(limit).map {
                 $0.fitted(to: canvas.columns)
             }
@@ -126,22 +130,25 @@ extension ScanTable {
             return parts.joined(separator: " ")
         }
 
-        func line(_ row: ScanRow, _ canvas: Canvas) -> String {
-            var parts = [(row.name.isEmpty ? "(no name)" : row.name).fitted(to: name)]
+        func line(_ row: ScanRow, _ canvas: Canvas, _ figures: Figures) -> String {
+            let mark = figures.opened[row.address].map { $0 ? (canvas.isUnicode ? "●" : "*") : "!" }
+            var parts = [((mark.map { $0 + " " } ?? "") + (row.name.isEmpty ? "(no name)" : row.name)).fitted(to: name)]
             parts.append(row.address.addressText + (showsType ? " " + row.address.kindText.padded(to: 6) : ""))
             let strength = row.strength.map(String.init) ?? "?"
             parts.append(
                 String(repeating: " ", count: max(0, 4 - strength.count)) + strength + " " + canvas.bar(row.strength)
                     + canvas.arrow(row.trend))
-            if showsSeen { parts.append(Self.age(canvas.now - row.lastSeen).fitted(to: 5)) }
+            // Most devices do not advertise while there is a link.
+            let hasLink = figures.opened[row.address] == true
+            if showsSeen { parts.append((hasLink ? "link" : Self.age(figures.now - row.lastSeen)).fitted(to: 5)) }
             if showsInterval { parts.append(Self.interval(row.interval).fitted(to: 7)) }
             if offers > 3 { parts.append(row.offers.fitted(to: offers)) }
             return parts.joined(separator: " ")
         }
 
-        func coloured(_ line: String, _ row: ScanRow, _ canvas: Canvas) -> String {
+        func coloured(_ line: String, _ row: ScanRow, _ canvas: Canvas, _ figures: Figures) -> String {
             // A device that was silent for long is about to be removed.
-            if canvas.now - row.lastSeen > 10 { return canvas.dim(line) }
+            if figures.now - row.lastSeen > 10, figures.opened[row.address] != true { return canvas.dim(line) }
             switch row.strength {
             case nil: return line
             case let strength? where strength >= -60: return canvas.colour(32, line)
@@ -162,28 +169,6 @@ extension ScanTable {
         private static func interval(_ seconds: Double?) -> String {
             guard let seconds else { return "" }
             return seconds < 10 ? "\(Int((seconds * 1000).rounded())) ms" : "\(Int(seconds.rounded())) s"
-        }
-    }
-}
-
-extension ScanTable.Canvas {
-    func bold(_ text: String) -> String { "\u{1B}[1m\(text)\u{1B}[0m" }
-    func dim(_ text: String) -> String { isColoured ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
-    func selected(_ text: String) -> String { "\u{1B}[7m\(text)\u{1B}[0m" }
-    func colour(_ number: Int, _ text: String) -> String { isColoured ? "\u{1B}[\(number)m\(text)\u{1B}[0m" : text }
-
-    /// Four bars, of which more stand the stronger the signal is.
-    func bar(_ strength: Int?) -> String {
-        let bars: [Character] = isUnicode ? ["▂", "▄", "▆", "█"] : ["#", "#", "#", "#"]
-        let count = strength.map { min(4, max(0, ($0 + 110) / 15)) } ?? 0
-        return String(bars[..<count]) + String(repeating: isUnicode ? "·" : ".", count: 4 - count)
-    }
-
-    func arrow(_ trend: Int) -> String {
-        switch trend {
-        case 1: isUnicode ? "↑" : "^"
-        case -1: isUnicode ? "↓" : "v"
-        default: " "
         }
     }
 }

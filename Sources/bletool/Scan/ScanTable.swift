@@ -117,7 +117,7 @@ struct ScanTable {
             frozen = []
             selection = nil
         case .character("R"): isReversed.toggle()
-        case .enter: showsDetails = selection != nil && !showsDetails
+        case .character("d"): showsDetails = selection != nil && !showsDetails
         case .escape:
             if showsDetails {
                 showsDetails = false
@@ -130,7 +130,7 @@ struct ScanTable {
         case .down, .character("j"): move(by: 1)
         case .pageUp: move(by: -page)
         case .pageDown: move(by: page)
-        case .home: move(by: -Self.capacity)
+        case .home: selection = visibleRows.first?.address ?? selection
         case .end: move(by: Self.capacity)
         case .character(let letter):
             guard let chosen = Order.allCases.first(where: { $0.key == letter }) else { break }

@@ -72,6 +72,14 @@ final class CaptureTap: PacketObserver {
         }
     }
 
+    /// Writes a packet of a record; notes are left out.
+    func observe(_ record: borrowing CaptureRecord) {
+        guard let direction = record.direction else { return }
+        observe(
+            record.bytes, direction: direction == .hostToController ? .hostToController : .controllerToHost,
+            unixMicroseconds: UInt64(clamping: record.timestampMicroseconds), adapter: record.adapter)
+    }
+
     /// Writes the remaining packets.
     /// - Throws: `Failure` when the file is incomplete.
     func finish() throws {

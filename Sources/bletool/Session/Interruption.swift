@@ -6,6 +6,8 @@ import Synchronization
 /// One wish to end may come as several signals: `timeout` sends its own to the program and to the program's group, and
 /// a terminal that closes sends SIGHUP beside what its shell sends. What follows within a moment counts as the same.
 ///
+/// ^Z, the way back from it, and another size of the terminal concern only who draws on it.
+///
 /// The signals are blocked in every thread and taken by one that waits for them: no code runs in a signal's context.
 final class Interruption: Sendable {
     private struct State {
@@ -39,11 +41,29 @@ final class Interruption: Sendable {
                 pause()
                 continue
             }
-            if receiveSignal(at: .now) {
+            switch number {
+            case SIGWINCH: TerminalMode.resized()
+            case SIGCONT: TerminalMode.resume()
+            case SIGTSTP:
+                TerminalMode.suspend()
+                Self.stop()
+                TerminalMode.resume()
+            default:
+                guard receiveSignal(at: .now) else { continue }
                 TerminalMode.end()
                 _exit(128 + number)
             }
         }
+    }
+
+    /// Stops the program as ^Z does, until it is continued; where no shell could continue it, nothing happens.
+    private static func stop() {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGTSTP)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(SIGTSTP)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     /// Handles one signal.
@@ -57,7 +77,9 @@ final class Interruption: Sendable {
     private static var signals: sigset_t {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
-        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] where !isIgnored(number) { unsafe sigaddset(&signals, number) }
+        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH] where !isIgnored(number) {
+            unsafe sigaddset(&signals, number)
+        }
         return signals
     }
 

@@ -6,16 +6,19 @@ extension Session {
 
     /// Does what goes on for long, such as a scan, and begins again when the adapter was unplugged and is back. The
     /// program behind a stream is not waited for.
-    /// - Parameter watch: sees what the controller does.
+    /// - Parameters:
+    ///   - watch: sees what the controller does.
+    ///   - prepare: changes the configuration; `nil` gives it the bonds.
     func reopening(
-        watch: ScanWatch? = nil, _ body: @escaping @Sendable (Adapter) async throws -> Void
+        watch: ScanWatch? = nil, preparing prepare: (@Sendable (inout AdapterConfiguration) -> Void)? = nil,
+        _ body: @escaping @Sendable (Adapter) async throws -> Void
     ) async throws {
         var isLost = false
         // A daemon shows the packets of its controller to its operators only.
         var observer: ScanWatch? = watch
         if case .daemon = try chosenTransport() { observer = nil }
         let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
-            try knowBonds(&configuration)
+            if let prepare { prepare(&configuration) } else { try knowBonds(&configuration) }
             if let watch { configuration.observers.append(watch) }
         }
         while true {

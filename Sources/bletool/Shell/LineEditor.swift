@@ -121,12 +121,24 @@ struct LineEditor {
 
     /// What the terminal shows: the prompt, the part of the line around the cursor, and the way back to it.
     func shown(prompt: String, columns: Int) -> String {
-        let space = max(8, columns - prompt.displayWidth - 1)
+        let part = part(columns: columns - prompt.displayWidth)
+        let back = String(text[cursor..<part.upperBound]).displayWidth
+        return prompt + String(text[part]) + (back > 0 ? "\u{1B}[\(back)D" : "")
+    }
+
+    /// The part of the line around the cursor, with a mark where the cursor stands.
+    func marked(_ mark: String, columns: Int) -> String {
+        let part = part(columns: columns)
+        return String(text[part.lowerBound..<cursor]) + mark + String(text[cursor..<part.upperBound])
+    }
+
+    /// What of the line fits into the columns, with one left for the cursor.
+    private func part(columns: Int) -> Range<Int> {
+        let space = max(8, columns - 1)
         var start = 0
         while String(text[start..<cursor]).displayWidth > space { start += 1 }
         var end = cursor
         while end < text.count, String(text[start...end]).displayWidth <= space { end += 1 }
-        let back = String(text[cursor..<end]).displayWidth
-        return prompt + String(text[start..<end]) + (back > 0 ? "\u{1B}[\(back)D" : "")
+        return start..<end
     }
 }

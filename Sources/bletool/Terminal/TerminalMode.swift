@@ -7,7 +7,12 @@ import Synchronization
 enum TerminalMode {
     private struct State {
         var saved: termios?
+        /// The mode in which keys are taken.
+        var raw: termios?
         var isOnScreen = false
+        /// Whether the program was stopped, or is about to be.
+        var isSuspended = false
+        var changed: (@Sendable () -> Void)?
         var isPaused = false
     }
 
@@ -49,7 +54,8 @@ enum TerminalMode {
     /// - Parameters:
     ///   - takesControlC: whether ^C is a key; else it is the signal that it was.
     ///   - screen: whether to draw on the terminal's alternate screen, which is gone afterwards.
-    static func begin(takesControlC: Bool, screen: Bool) {
+    ///   - changed: called when the terminal has another size, or no longer shows what was drawn.
+    static func begin(takesControlC: Bool, screen: Bool, changed: (@Sendable () -> Void)? = nil) {
         holder.state.withLock { state in
             guard state.saved == nil else { return }
             var mode = termios()
@@ -59,25 +65,59 @@ enum TerminalMode {
             mode.c_iflag &= ~tcflag_t(IXON | ICRNL)
             if takesControlC { mode.c_lflag &= ~tcflag_t(ISIG) }
             unsafe withUnsafeMutableBytes(of: &mode.c_cc) { keys in
-                // A program that was stopped would leave the terminal in this mode.
-                unsafe keys[Int(VSUSP)] = 0
                 unsafe keys[Int(VMIN)] = 1
                 unsafe keys[Int(VTIME)] = 0
             }
             unsafe tcsetattr(0, TCSANOW, &mode)
+            state.raw = mode
+            state.changed = changed
             guard screen else { return }
             state.isOnScreen = true
-            write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J")
+            write(enterScreen)
         }
     }
+
+    /// The alternate screen, without a cursor; a line that is wider than it was thought to be ends at the edge.
+    private static let enterScreen = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J"
+    private static let leaveScreen = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+
+    /// Gives the terminal back as it was, because the program is about to be stopped.
+    static func suspend() {
+        holder.state.withLock { state in
+            guard var saved = state.saved, !state.isSuspended else { return }
+            state.isSuspended = true
+            if state.isOnScreen { write(leaveScreen) }
+            unsafe tcsetattr(0, TCSANOW, &saved)
+        }
+    }
+
+    /// Takes the terminal again, because the program goes on.
+    static func resume() {
+        let changed = holder.state.withLock { state -> (@Sendable () -> Void)? in
+            // Who has stopped it from outside has left no time to give the terminal back.
+            guard state.saved != nil, var raw = state.raw else { return nil }
+            state.isSuspended = false
+            unsafe tcsetattr(0, TCSANOW, &raw)
+            if state.isOnScreen { write(enterScreen) }
+            return state.changed
+        }
+        changed?()
+    }
+
+    /// The terminal has another size.
+    static func resized() { holder.state.withLock { $0.changed }?() }
+
+    /// Whether what is drawn is seen.
+    static var isOnScreen: Bool { holder.state.withLock { $0.isOnScreen && !$0.isSuspended } }
 
     /// Gives the terminal back as it was; a second time changes nothing.
     static func end() {
         holder.state.withLock { state in
             guard var saved = state.saved else { return }
             state.saved = nil
-            if state.isOnScreen { write("\u{1B}[?25h\u{1B}[?1049l") }
-            state.isOnScreen = false
+            state.changed = nil
+            if state.isOnScreen, !state.isSuspended { write(leaveScreen) }
+            (state.isOnScreen, state.isSuspended) = (false, false)
             unsafe tcsetattr(0, TCSANOW, &saved)
         }
     }

@@ -4,10 +4,18 @@ import BLEScripts
 enum ManagementVerb: Equatable, Sendable {
     case echo(String)
     case information, reset, statistics, memory, buffers
-    case images, upload(String), test([UInt8]), confirm([UInt8]?), erase
-    case readSetting(String), writeSetting(String, [UInt8]), deleteSetting(String)
+    case images
+    case upload(String)
+    case test([UInt8])
+    case confirm([UInt8]?)
+    case erase
+    case readSetting(String)
+    case writeSetting(String, [UInt8])
+    case deleteSetting(String)
     case commitSettings, loadSettings, saveSettings
-    case uploadFile(String, to: String), downloadFile(String, to: String), fileStatus(String)
+    case uploadFile(String, to: String)
+    case downloadFile(String, to: String)
+    case fileStatus(String)
     case fileHash(String, kind: String?)
     case shell([String])
 

@@ -108,7 +108,8 @@ struct ManagementWork {
     /// Prints an answer with whatever it has.
     private func show(_ client: ManagementClient, group: UInt16, command: UInt8) async throws {
         let answer = try await client.request(.read, group: group, command: command)
-        console.print(["event": "managed", "answer": answer.json], text: answer.lines(indent: 0).joined(separator: "\n"))
+        console.print(
+            ["event": "managed", "answer": answer.json], text: answer.lines(indent: 0).joined(separator: "\n"))
     }
 
     private func uploadImage(_ client: ManagementClient) async throws {
@@ -117,7 +118,9 @@ struct ManagementWork {
         let show = UpdateOutput(console).transfer()
         let resumed = try await client.uploadImage(
             octets, image: image, hash: firmware.fileHash, onlyNewer: onlyNewer, window: window, progress: show)
-        report(octets.count - resumed, start, [JSONValue.Member(key: "hash", value: .string(Hexadecimal.text(firmware.hash)))], resumed: resumed)
+        report(
+            octets.count - resumed, start,
+            [JSONValue.Member(key: "hash", value: .string(Hexadecimal.text(firmware.hash)))], resumed: resumed)
     }
 
     private func report(_ count: Int, _ start: ContinuousClock.Instant, _ members: [JSONValue.Member], resumed: Int) {
@@ -127,7 +130,8 @@ struct ManagementWork {
             "event": "transferred", "bytes": JSONValue(count), "seconds": .number(seconds),
             "bytesPerSecond": JSONValue(Int(rate)), "resumedFrom": JSONValue(resumed),
         ]
-        var text = "\(count) bytes in \(LinkSummaryOutput.decimal(seconds, digits: 1)) s, \(UpdateOutput.text(rate: rate))"
+        var text =
+            "\(count) bytes in \(LinkSummaryOutput.decimal(seconds, digits: 1)) s, \(UpdateOutput.text(rate: rate))"
         if resumed > 0 { text += ", from byte \(resumed) on" }
         for member in members {
             object = object.adding(member.key, member.value)
@@ -154,7 +158,10 @@ struct ManagementWork {
         case .fileHash(let path, let kind):
             let (kind, octets) = try await client.fileHash(path, kind: kind)
             console.print(
-                ["event": "file", "path": .string(path), "hash": .string(Hexadecimal.text(octets)), "kind": .string(kind)],
+                [
+                    "event": "file", "path": .string(path), "hash": .string(Hexadecimal.text(octets)),
+                    "kind": .string(kind),
+                ],
                 text: "\(kind.printable) \(Hexadecimal.text(octets))")
         default: break
         }

@@ -14,7 +14,10 @@ struct FirmwareFileTests {
     @Test("an image of MCUboot is checked: header, lengths, trailer, hash")
     func images() throws {
         let octets = SimulatedImage.mcuboot(version: (1, 2, 3), body: Packages.image(3000))
-        guard case .images(let images) = try FirmwareFile(octets) else { Issue.record("no image"); return }
+        guard case .images(let images) = try FirmwareFile(octets) else {
+            Issue.record("no image")
+            return
+        }
         #expect(images.map(\.version) == ["1.2.3"] && images[0].hash.count == 32 && !images[0].isSigned)
         #expect(images[0].fileHash == SecureHash.sha256(octets))
         for place in [33, 2000, octets.count - 1] {
@@ -39,7 +42,10 @@ struct FirmwareFileTests {
             {"file":"net.bin","image_index":"1"}],"name":"two"}
             """
         let package = Packages.zip([("manifest.json", Array(manifest.utf8)), ("app.bin", first), ("net.bin", second)])
-        guard case .images(let images) = try FirmwareFile(package) else { Issue.record("no images"); return }
+        guard case .images(let images) = try FirmwareFile(package) else {
+            Issue.record("no images")
+            return
+        }
         #expect(images.map(\.number) == [0, 1] && images.map(\.version) == ["2.0.0", "3.0.0"])
         let wrong = Array(manifest.replacing("\(first.count)", with: "7").utf8)
         #expect(
@@ -51,10 +57,14 @@ struct FirmwareFileTests {
     func secure() throws {
         let image = Packages.image(5000)
         guard case .nordic(let parts) = try FirmwareFile(Packages.secure(image, version: 7)) else {
-            Issue.record("no package"); return
+            Issue.record("no package")
+            return
         }
         #expect(parts.count == 1 && parts[0].kind == .application && parts[0].applicationByteCount == 5000)
-        guard case .secure(let command) = parts[0].generation else { Issue.record("not secure"); return }
+        guard case .secure(let command) = parts[0].generation else {
+            Issue.record("not secure")
+            return
+        }
         #expect(command.firmwareVersion == 7 && command.hardwareVersion == 52 && command.softDevices == [0x100])
         #expect(command.isSigned && command.hashType == .sha256)
         let manifest = Array(#"{"manifest":{"application":{"bin_file":"a","dat_file":"b"}}}"#.utf8)
@@ -79,12 +89,16 @@ struct FirmwareFileTests {
     @Test("packages of legacy DFU: the checksum in the init packet is that of the image")
     func legacy() throws {
         let image = Packages.image(600)
-        guard case .nordic(let parts) = try FirmwareFile(Packages.legacy(image)) else { Issue.record("no package"); return }
+        guard case .nordic(let parts) = try FirmwareFile(Packages.legacy(image)) else {
+            Issue.record("no package")
+            return
+        }
         #expect(!parts[0].isSecure && parts[0].initPacket.count == 14)
         #expect(
             problem(Packages.legacy(image, checksum: 1))
                 == .invalidInitPacket("its checksum is not that of the image"))
-        #expect(Checksum.crc16(Array("123456789".utf8)) == 0x29B1 && Checksum.crc32(Array("123456789".utf8)) == 0xCBF4_3926)
+        #expect(
+            Checksum.crc16(Array("123456789".utf8)) == 0x29B1 && Checksum.crc32(Array("123456789".utf8)) == 0xCBF4_3926)
     }
 
     @Test("a deflated file is read; one that becomes longer than it says, or claims too much, is not")
@@ -105,7 +119,8 @@ struct FirmwareFileTests {
         }
         let right = Checksum.crc32([UInt8](repeating: 0, count: 1000))
         // It is inflated: what is wrong then is the JSON in it.
-        if case .invalidManifest = problem(archive(1000, checksum: right)) {} else {
+        if case .invalidManifest = problem(archive(1000, checksum: right)) {
+        } else {
             Issue.record("\(String(describing: problem(archive(1000, checksum: right))))")
         }
         #expect(problem(archive(999, checksum: right)) == .damagedArchive("a file is longer than it says"))

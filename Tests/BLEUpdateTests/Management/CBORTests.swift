@@ -8,16 +8,22 @@ struct CBORTests {
         return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0..<$0 + 2]), radix: 16) }
     }
 
-    @Test("values are those of the samples in the specification (RFC 8949, appendix A), and are written back as they came")
+    @Test(
+        "values are those of the samples in the specification (RFC 8949, appendix A), and are written back as they came"
+    )
     func samples() throws {
         let samples: [(String, CBORValue)] = [
             ("00", .unsigned(0)), ("17", .unsigned(23)), ("1818", .unsigned(24)), ("1903e8", .unsigned(1000)),
             ("1a000f4240", .unsigned(1_000_000)), ("1bffffffffffffffff", .unsigned(.max)), ("20", .integer(-1)),
             ("3903e7", .integer(-1000)), ("3bffffffffffffffff", .negative(.max)), ("f4", .boolean(false)),
             ("f5", .boolean(true)), ("f6", .null), ("4401020304", .octets([1, 2, 3, 4])), ("6449455446", .text("IETF")),
-            ("83010203", .array([1, 2, 3].map { .unsigned($0) })), ("a26161016162820203", .object([
-                "a": .unsigned(1), "b": .array([.unsigned(2), .unsigned(3)]),
-            ])), ("fb3ff199999999999a", .float(1.1)),
+            ("83010203", .array([1, 2, 3].map { .unsigned($0) })),
+            (
+                "a26161016162820203",
+                .object([
+                    "a": .unsigned(1), "b": .array([.unsigned(2), .unsigned(3)]),
+                ])
+            ), ("fb3ff199999999999a", .float(1.1)),
         ]
         for (text, value) in samples {
             #expect(try CBORReader.value(in: octets(text)) == value)

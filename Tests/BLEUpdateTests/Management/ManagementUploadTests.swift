@@ -88,7 +88,13 @@ struct ManagementUploadTests {
         // Each third frame is lost.
         var poor = Bench(data)
         for count in 0..<2000 where poor.end == nil {
-            if poor.toDevice.isEmpty { poor.pass(60) } else if count % 3 == 2 { poor.toDevice.removeFirst() } else { poor.step() }
+            if poor.toDevice.isEmpty {
+                poor.pass(60)
+            } else if count % 3 == 2 {
+                poor.toDevice.removeFirst()
+            } else {
+                poor.step()
+            }
         }
         #expect(poor.end == .finished && poor.received == data)
     }

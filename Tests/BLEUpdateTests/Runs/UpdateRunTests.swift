@@ -26,7 +26,8 @@ struct UpdateRunTests {
         }
 
         /// Time passes at once while the device restarts.
-        func update(_ file: [UInt8], _ options: FirmwareUpdate.Options = .init()) async throws -> FirmwareUpdate.Outcome {
+        func update(_ file: [UInt8], _ options: FirmwareUpdate.Options = .init()) async throws -> FirmwareUpdate.Outcome
+        {
             let update = FirmwareUpdate(try FirmwareFile(file), options: options)
             let adapter = try await radio.openAdapter()
             let work = Task {
@@ -204,7 +205,10 @@ struct UpdateRunTests {
         for (file, extended, change) in cases {
             let stage = try Kind.secure.stage(change)
             let error = await #expect(throws: UpdateError.self) { try await stage.update(file) }
-            guard case .refused(_, let refusal) = error else { Issue.record("\(String(describing: error))"); continue }
+            guard case .refused(_, let refusal) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
             #expect(refusal.extended == extended && refusal.remedy != nil)
         }
     }

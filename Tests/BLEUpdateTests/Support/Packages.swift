@@ -16,7 +16,8 @@ enum Packages {
             let sizes =
                 number(Int(Checksum.crc32(octets)), 4) + number(octets.count, 4) + number(octets.count, 4)
                 + number(name.count, 2) + number(0, 2)
-            directory += number(0x0201_4B50, 4) + number(20, 2) + number(20, 2) + [UInt8](repeating: 0, count: 8) + sizes
+            directory +=
+                number(0x0201_4B50, 4) + number(20, 2) + number(20, 2) + [UInt8](repeating: 0, count: 8) + sizes
             directory += [UInt8](repeating: 0, count: 10) + number(archive.count, 4) + name
             archive += number(0x0403_4B50, 4) + number(20, 2) + [UInt8](repeating: 0, count: 8) + sizes + name + octets
         }

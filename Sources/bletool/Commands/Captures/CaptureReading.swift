@@ -1,4 +1,5 @@
 import BLECapture
+import BLEText
 import Glibc
 
 /// Reads a capture to its end, past damaged records, with its progress on a terminal.
@@ -18,7 +19,7 @@ struct CaptureReading: ~Copyable {
     var recordCount: UInt64 { reader.recordCount }
     /// Whether the file contains records of the Linux monitor.
     var holdsMonitorRecords: Bool { reader.holdsMonitorRecords }
-    /// Records of a pcapng file that contain no HCI packet.
+    /// Records that contain no packet of HCI or of the link layer.
     var foreignRecordCount: UInt64 { reader.foreignRecordCount }
 
     /// - Parameter path: `-` is standard input.
@@ -38,6 +39,7 @@ struct CaptureReading: ~Copyable {
         }
         self.path = path
         self.console = console
+        if let name = reader.nameInArchive { console.note("\(path): reads \(name.printable)") }
         var status = stat()
         byteCount = unsafe console.showsProgress && stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
     }
@@ -104,7 +106,7 @@ struct CaptureReading: ~Copyable {
 
     private func showProgress() {
         guard let byteCount, byteCount > 0 else { return }
-        let percent = min(reader.byteOffset * 100 / byteCount, 100)
+        let percent = min(reader.fileByteOffset * 100 / byteCount, 100)
         console.showProgress("\(recordCount) records, \(percent) %")
     }
 }

@@ -10,8 +10,9 @@ struct DecodeCommand: ToolCommand {
         abstract: "Show or count the packets of a capture, or make an HTML page of it.",
         discussion: """
             Reads btsnoop (also from Android and the Linux monitor), pcap, pcapng, PacketLogger and hcidump files, under \
-            any name. Of a damaged file, what can be read is shown and the exit status is 1. ‘<’ marks packets from the \
-            host, ‘>’ packets to it. Keys and passkeys are never shown.
+            any name, also with what sniffers hear and what crosses a USB; packed with gzip, in zip files, and in bug \
+            reports of Android. Of a damaged file, what can be read is shown and the exit status is 1. ‘<’ marks packets from the \
+            host, ‘>’ packets to it; of a sniffer, from and to the central. Keys and passkeys are never shown.
 
               bletool decode session.btsnoop --kind att --address AA:BB:CC:DD:EE:FF
               bletool decode session.btsnoop --summary
@@ -32,6 +33,7 @@ struct DecodeCommand: ToolCommand {
     var html: String?
 
     @OptionGroup var selection: PacketSelection
+    @OptionGroup var keys: LinkLayerKeyArguments
 
     func validate() throws {
         if summary, html != nil { throw ValidationError("Use --summary or --html, not both.") }
@@ -44,7 +46,7 @@ struct DecodeCommand: ToolCommand {
         let console = session.console
         var reading = try CaptureReading(path: file, console: console)
         if summary {
-            var counts = CaptureSummary()
+            var counts = CaptureSummary(keys: try keys.linkLayerKeys())
             try reading.readAll { counts.count($0) }
             counts.countForeign(Int(clamping: reading.foreignRecordCount))
             // Always one object; for a damaged file it contains the damage.
@@ -66,7 +68,8 @@ struct DecodeCommand: ToolCommand {
             try writePage(html, &reading, console)
         } else {
             var decoder = CaptureDecoder(
-                style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: filter)
+                style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: filter,
+                keys: try keys.linkLayerKeys())
             do {
                 try reading.readAll { record in
                     decoder.decode(record)
@@ -98,7 +101,7 @@ struct DecodeCommand: ToolCommand {
         defer { close(descriptor) }
         // A pipe cannot be truncated.
         ftruncate(descriptor, 0)
-        var page = HTMLReport(filter: filter)
+        var page = HTMLReport(filter: filter, keys: try keys.linkLayerKeys())
         func flush(_ page: inout HTMLReport) throws {
             guard let number = Console.writeAll(descriptor, page.output) else { return page.removeOutput() }
             throw Failure("\(path): \(systemErrorText(number))", code: .fileNotWritten)

@@ -16,6 +16,8 @@ enum LinkSummaryOutput {
         let address = address(of: link)
         return [
             "number": JSONValue(number), "index": JSONValue(link.adapter), "handle": JSONValue(link.handle),
+            "accessAddress": JSONValue(link.accessAddress.map { Hexadecimal.number($0, digits: 8) }),
+            "central": JSONValue(link.central.map { DeviceAddress(value: $0, kind: .public).addressText }),
             "address": JSONValue(address?.addressText), "addressType": JSONValue(address?.kindText),
             "name": JSONValue(link.name), "role": JSONValue(role(link)),
             "began": .string(Timestamp.text(unixMicroseconds: link.began)),
@@ -54,8 +56,12 @@ enum LinkSummaryOutput {
     static func text(_ link: LinkSummary, number: Int) -> String {
         var who =
             address(of: link).map { "\($0.addressText) \($0.kindText)" }
+            ?? link.accessAddress.map { "access address \(Hexadecimal.number($0, digits: 8))" }
             ?? "handle \(Hexadecimal.number(link.handle, digits: 4))"
         if let name = link.name { who += "  " + name.printable(limit: 64) }
+        if let central = link.central {
+            who += "  (central \(DeviceAddress(value: central, kind: .public).addressText))"
+        }
         if let role = role(link) { who += "  (\(role == "central" ? "peripheral" : "central"))" }
         var lines = ["#\(number)  \(who)"]
         let time = Timestamp.text(unixMicroseconds: link.began)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import BLE
-import BLECapture
 import BLEDecoder
 import Glibc
 
@@ -34,12 +33,6 @@ struct MonitorCommand: ToolCommand {
             throw Failure(
                 "\(transport) is not one of the kernel's adapters; -w captures what crosses it", status: .usage)
         }
-        let frames: MonitorFrames
-        do throws(TransportError) {
-            frames = try MonitorFrames(adapter: session.transport?.kernelIndex)
-        } catch {
-            throw Failure.notOpened(error)
-        }
         console.adapter = session.transport?.adapterName
         let tap = try session.capturePath.map { try CaptureTap(path: $0) }
         var decoder = CaptureDecoder(
@@ -48,26 +41,14 @@ struct MonitorCommand: ToolCommand {
         let end = duration.map { ContinuousClock.now + $0.duration }
         let isOver: @Sendable () -> Bool = { Task.isCancelled || end.map { ContinuousClock.now >= $0 } ?? false }
         let outcome = Result {
-            do throws(CaptureError) {
-                var reader = try CaptureReader(fileDescriptor: frames.output, isCancelled: isOver)
-                while !isOver(), let record = try reader.next() {
-                    if let direction = record.direction {
-                        tap?.observe(
-                            record.bytes,
-                            direction: direction == .hostToController ? .hostToController : .controllerToHost,
-                            unixMicroseconds: UInt64(clamping: record.timestampMicroseconds))
-                    }
-                    decoder.decode(record)
-                    console.write(decoder.output)
-                    decoder.removeOutput()
-                    if console.outputHasEnded { break }
-                }
-            } catch {
-                // ^C and --duration end the wait for the next frame.
-                if !isOver() { throw Failure("the monitor channel: \(error)") }
+            try LiveTraffic.ofKernel(adapter: session.transport?.kernelIndex, until: isOver) { record in
+                tap?.observe(record)
+                decoder.decode(record)
+                console.write(decoder.output)
+                decoder.removeOutput()
+                return !console.outputHasEnded
             }
         }
-        if let error = frames.end() { throw Failure.notOpened(error) }
         try tap?.finish()
         try outcome.get()
     }
@@ -79,23 +60,15 @@ struct MonitorCommand: ToolCommand {
         let tap = try session.capturePath.map { try CaptureTap(path: $0, hasSeveralAdapters: areSeveral) }
         var decoder = CaptureDecoder(
             style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: selection.filter)
-        var lost: UInt64 = 0
-        var numbers: [UInt16] = []
+        let lost: UInt64
         do {
-            try await session.watch(.packets) { adapters in
-                numbers = Self.numbers(of: adapters)
+            lost = try await LiveTraffic.ofDaemon(session) { adapters in
                 guard areSeveral else { return }
-                let names = zip(numbers, adapters).map { "\($0) is \($1)" }
+                let names = adapters.map { "\($0.number) is \($0.transport)" }
                 console.note("the numbers of the adapters: \(names.joined(separator: ", "))")
-            } _: { place, event in
-                guard case .packet(let octets, let direction, let time, let before) = event else { return true }
-                lost += UInt64(before)
-                tap?.observe(octets.span.bytes, direction: direction, unixMicroseconds: time, adapter: numbers[place])
-                do throws(CaptureError) {
-                    var reader = try CaptureReader(
-                        bytes: MonitorRecord.capture(octets, direction, at: time, of: numbers[place]))
-                    while let record = try reader.next() { decoder.decode(record) }
-                } catch { throw Failure("a packet of the daemon: \(error)") }
+            } _: { record in
+                tap?.observe(record)
+                decoder.decode(record)
                 console.write(decoder.output)
                 decoder.removeOutput()
                 return !console.outputHasEnded
@@ -107,12 +80,5 @@ struct MonitorCommand: ToolCommand {
         }
         try tap?.finish()
         if lost > 0 { console.note("\(lost) packets were dropped, because they were read too slowly") }
-    }
-
-    /// The numbers of adapters in a capture: the kernel's, or their places if some are not the kernel's.
-    private static func numbers(of adapters: [String]) -> [UInt16] {
-        let indexes = adapters.compactMap { (try? TransportAddress($0))?.kernelIndex }
-        if adapters.count > 1, indexes.count == adapters.count { return indexes }
-        return adapters.indices.map { UInt16(clamping: $0) }
     }
 }

@@ -5,7 +5,7 @@ import BLEScripts
 /// Which packets are shown.
 struct PacketSelection: ParsableArguments {
     enum Kind: String, CaseIterable, ExpressibleByArgument {
-        case command, event, acl, sco, iso, other, l2cap, signalling, att, smp, advertising, malformed
+        case command, event, acl, sco, iso, other, l2cap, signalling, att, smp, advertising, ll, malformed
 
         var kinds: PacketFacts.Kinds {
             switch self {
@@ -20,6 +20,7 @@ struct PacketSelection: ParsableArguments {
             case .att: .att
             case .smp: .smp
             case .advertising: .advertising
+            case .ll: .linkLayer
             case .malformed: .malformed
             }
         }

@@ -27,10 +27,12 @@ struct SummaryCommand: ToolCommand {
     @Flag(name: .long, help: "Only connections that were lost, had ATT errors, or took several attempts.")
     var troubled = false
 
+    @OptionGroup var keys: LinkLayerKeyArguments
+
     func run(in session: Session) async throws {
         let console = session.console
         var reading = try CaptureReading(path: file, console: console)
-        var counts = CaptureSummary()
+        var counts = CaptureSummary(keys: try keys.linkLayerKeys())
         try reading.readAll { counts.count($0) }
         let links = Array(counts.links.enumerated()).filter { _, link in
             if let address, link.address != address { return false }

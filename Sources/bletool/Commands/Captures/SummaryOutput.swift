@@ -19,8 +19,10 @@ enum SummaryOutput {
             "by_packet_type": [
                 "command": JSONValue(summary.commands), "event": JSONValue(summary.events),
                 "acl": JSONValue(summary.aclPackets), "sco": JSONValue(summary.scoPackets),
-                "iso": JSONValue(summary.isoPackets), "other": JSONValue(summary.others),
+                "iso": JSONValue(summary.isoPackets), "ll": JSONValue(summary.linkLayer.packets),
+                "other": JSONValue(summary.others),
             ],
+            "ll_packets": linkLayer(summary.linkLayer),
             "commands_by_opcode": counts(summary.commandsByOpcode, digits: 4),
             "events_by_code": counts(summary.eventsByCode, digits: 2),
             "le_subevents": counts(summary.leSubevents, digits: 2),
@@ -35,6 +37,19 @@ enum SummaryOutput {
             "links": .array(
                 summary.links.enumerated().map { LinkSummaryOutput.members($1, number: $0 + 1) }),
             "failedAttempts": JSONValue(summary.failedAttemptCount),
+        ]
+    }
+
+    private static func linkLayer(_ counts: LinkLayerCounts) -> JSONValue {
+        [
+            "advertising": JSONValue(counts.advertising), "data": JSONValue(counts.data),
+            "empty": JSONValue(counts.empty), "repeated": JSONValue(counts.repeated),
+            "control": JSONValue(counts.control), "encrypted": JSONValue(counts.encrypted),
+            "deciphered": JSONValue(counts.deciphered), "isochronous": JSONValue(counts.isochronous),
+            "damaged": JSONValue(counts.damaged),
+            "advertising_pdus": .object(
+                counts.advertisingByName.map { .init(key: $0.name.description, value: JSONValue($0.count)) }),
+            "control_opcodes": Self.counts(counts.controlByOpcode, digits: 2),
         ]
     }
 
@@ -72,13 +87,19 @@ enum SummaryOutput {
         var lines = ["\(format.name), \(summary.frames) frames"]
         let kinds = [
             ("commands", summary.commands), ("events", summary.events), ("ACL packets", summary.aclPackets),
-            ("SCO packets", summary.scoPackets), ("ISO packets", summary.isoPackets), ("others", summary.others),
+            ("SCO packets", summary.scoPackets), ("ISO packets", summary.isoPackets),
+            ("advertising PDUs", summary.linkLayer.advertising), ("data PDUs", summary.linkLayer.data),
+            ("isochronous PDUs", summary.linkLayer.isochronous), ("with a wrong CRC", summary.linkLayer.damaged),
+            ("others", summary.others),
             ("malformed", summary.malformed),
         ]
         lines += kinds.filter { $0.1 > 0 }.map { row($0.1, $0.0) }
         if summary.advertisingReportEvents > 0 {
             lines.append("advertising")
-            lines.append(row(summary.advertisingReportEvents, "events with reports"))
+            lines.append(
+                row(
+                    summary.advertisingReportEvents,
+                    summary.linkLayer.advertising > 0 ? "PDUs of advertisers" : "events with reports"))
             lines.append(row(summary.distinctAdvertisers, "devices"))
             let advertisers = summary.advertisers
             if !advertisers.isEmpty { lines.append("advertisers, by reports: the strongest signal, name") }
@@ -96,6 +117,20 @@ enum SummaryOutput {
                     row(count.count, Hexadecimal.number(count.number, digits: digits) + (name.map { " " + $0 } ?? "")))
             }
         }
+        let air = summary.linkLayer
+        if !air.advertisingByName.isEmpty {
+            lines.append("advertising PDUs")
+            lines += air.advertisingByName.sorted { $0.count > $1.count }.map { row($0.count, $0.name.description) }
+        }
+        if air.data > 0 {
+            lines.append("data PDUs")
+            let kinds = [
+                ("empty", air.empty), ("sent again", air.repeated), ("control", air.control),
+                ("encrypted, without a key", air.encrypted), ("deciphered", air.deciphered),
+            ]
+            lines += kinds.filter { $0.1 > 0 }.map { row($0.1, $0.0) }
+        }
+        table("control PDUs", air.controlByOpcode, 2, .linkLayerControl)
         table("commands", summary.commandsByOpcode, 4, .command)
         table("events", summary.eventsByCode, 2, .event)
         table("LE Meta events", summary.leSubevents, 2, .leMetaEvent)

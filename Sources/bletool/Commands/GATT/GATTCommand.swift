@@ -76,15 +76,22 @@ extension GATTVerb {
 extension Session {
     /// Lets an adapter pair where a device demands it.
     func prepareGATT(_ configuration: inout AdapterConfiguration, _ strength: KeyStrengthArguments) throws {
-        // On a raw socket the kernel's stack pairs.
         guard rawAdapter == nil else { return }
-        try secure(&configuration, pairing: nil)
-        if isatty(0) == 1 { configuration.security.pairing.ioCapability = .keyboardDisplay }
+        try prepareGATT(&configuration)
         strength.apply(to: &configuration.security.pairing)
     }
 
+    /// - Parameter agent: asks the user; `nil`: on the terminal, a line for each question.
+    func prepareGATT(_ configuration: inout AdapterConfiguration, asking agent: (any PairingAgent)? = nil) throws {
+        // On a raw socket the kernel's stack pairs.
+        guard rawAdapter == nil else { return }
+        try secure(&configuration, pairing: nil)
+        if let agent { configuration.pairingAgent = agent }
+        if isatty(0) == 1 { configuration.security.pairing.ioCapability = .keyboardDisplay }
+    }
+
     /// Adds what helps where the kernel's own stack, and a daemon above it, speak on the same link as we do.
-    fileprivate func explaining(_ error: any Error) -> Failure {
+    func explaining(_ error: any Error) -> Failure {
         var failure = Failure(error)
         guard let cause = error as? BLEError else { return failure }
         switch cause {

@@ -50,9 +50,13 @@ struct DFUCommand: ToolCommand {
         var options = FirmwareUpdate.Options()
         (options.confirms, options.window, options.receiptInterval) = (!noConfirm, window, prn)
         let update = FirmwareUpdate(firmware, options: options)
-        let (peer, search, strength) = (peer, connection.search, strength)
-        try await session.withAdapter(adjusting: { try session.prepareGATT(&$0, strength) }) { adapter in
-            let peripheral = try await session.connect(to: peer, through: adapter, search)
+        var search = connection.search
+        // Short intervals while the image is sent, unless the user chose others.
+        search.pace = search.pace ?? .throughput
+        let (peer, strength, chosen) = (peer, strength, search)
+        let adjust: (inout AdapterConfiguration) throws -> Void = { try session.prepareGATT(&$0, strength) }
+        try await session.withAdapter(adjusting: adjust) { adapter in
+            let peripheral = try await session.connect(to: peer, through: adapter, chosen)
             let output = UpdateOutput(console)
             let outcome: FirmwareUpdate.Outcome
             do {

@@ -54,7 +54,8 @@ struct SMPCommand: ToolCommand {
         (work.image, work.slot, work.window, work.onlyNewer) = (image, slot, window, onlyNewer)
         try work.prepare()
         let (peer, search, strength, ready) = (peer, connection.search, strength, work)
-        try await session.withAdapter(adjusting: { try session.prepareGATT(&$0, strength) }) { adapter in
+        let adjust: (inout AdapterConfiguration) throws -> Void = { try session.prepareGATT(&$0, strength) }
+        try await session.withAdapter(adjusting: adjust) { adapter in
             let peripheral = try await session.connect(to: peer, through: adapter, search)
             do {
                 let client = try await ManagementClient(peripheral)

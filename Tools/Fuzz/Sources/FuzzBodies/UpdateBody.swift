@@ -22,7 +22,8 @@ enum UpdateBody {
         case 3:
             let image = [UInt8](repeating: 7, count: 3000)
             return drive(
-                SecureDFU(initPacket: [1, 2, 3], image: image, packetLimit: 64, receiptInterval: Int(input.byte() % 8)),
+                SecureDFU(
+                    initPacket: [1, 2, 3], image: image, packetLimit: 64, receiptInterval: Int(input.byte() % 8)),
                 &input)
         case 4:
             return drive(

@@ -1,0 +1,246 @@
+import BLE
+import BLEScripts
+
+extension DevicePage {
+    /// What stands around a page.
+    struct Surroundings {
+        /// The scan's clock, in seconds.
+        var now: Double
+        var command = CommandText()
+        var question: ScreenQuestion?
+        /// Open devices beside this one.
+        var others = 0
+        /// What was said on the side.
+        var note = ""
+    }
+
+    /// From how many columns on the link has a panel beside the tree, and how wide that is.
+    private static let panelColumns = 112
+    private static let panelWidth = 40
+
+    /// Lines of a whole screen, none wider than it.
+    func screen(_ canvas: Canvas, _ around: Surroundings) -> [String] {
+        let hasPanel = canvas.columns >= Self.panelColumns
+        var lines = [canvas.bold(headline(canvas, around).fitted(to: canvas.columns))]
+        if !hasPanel {
+            lines += factLines(canvas).prefix(canvas.rows < 16 ? 1 : 2)
+                .map { canvas.dim($0.fitted(to: canvas.columns)) }
+        }
+        let pane = pane(canvas, around)
+        // The rule and the keys.
+        let space = max(1, canvas.rows - lines.count - pane.count - 2)
+        let width = hasPanel ? canvas.columns - Self.panelWidth - 3 : canvas.columns
+        var middle = showsHelp ? Self.help.map { $0.fitted(to: width) } : treeLines(canvas, width, space, around)
+        middle = Array(middle.prefix(space))
+        while middle.count < space { middle.append(String(repeating: " ", count: width)) }
+        if hasPanel {
+            let panel = facts(canvas, hasPlot: true)
+            for row in middle.indices {
+                let text = panel.indices.contains(row) ? panel[row] : ""
+                middle[row] += canvas.dim(canvas.isUnicode ? " │ " : " | ") + text.fitted(to: Self.panelWidth)
+            }
+        }
+        lines += middle
+        lines.append(canvas.dim(rule(canvas, around)))
+        lines += pane
+        lines.append(canvas.dim(footer(canvas, around).fitted(to: canvas.columns)))
+        return Array(lines.suffix(canvas.rows))
+    }
+
+    private func headline(_ canvas: Canvas, _ around: Surroundings) -> String {
+        let seconds = Int(max(0, around.now - since))
+        let state =
+            switch phase {
+            case .connecting: "connecting … \(seconds) s"
+            case .discovering: "looking for services … \(seconds) s"
+            case .ready: "connected"
+            case .ended: "NO LINK"
+            case .closed: "link closed"
+            }
+        var parts = [name.isEmpty ? "(no name)" : name, address.description, state]
+        if around.others > 0 { parts.append("\(around.others) more open") }
+        return parts.joined(separator: canvas.divider)
+    }
+
+    /// The line below the tree, with what was said last.
+    private func rule(_ canvas: Canvas, _ around: Surroundings) -> String {
+        let said = note.isEmpty ? around.note : note
+        guard !said.isEmpty, canvas.columns > 8 else { return canvas.rule }
+        var rule = canvas
+        let text = said.displayWidth > canvas.columns - 6 ? said.fitted(to: canvas.columns - 6) : said
+        rule.columns = canvas.columns - text.displayWidth - 5
+        return (canvas.isUnicode ? "─── " : "--- ") + text + " " + rule.rule
+    }
+
+    /// The link: bond, MTU, PHYs, signal, parameters; a line for each.
+    private func facts(_ canvas: Canvas, hasPlot: Bool = false) -> [String] {
+        guard let facts else { return [] }
+        var lines = ["MTU \(facts.mtu)"]
+        if let rssi = facts.rssi {
+            let plot = Sparkline.text(signals.map(Double.init), width: 12, isUnicode: canvas.isUnicode)
+            lines.append("\(rssi) dBm \(canvas.bar(Int(rssi)))" + (hasPlot && signals.count > 2 ? " \(plot)" : ""))
+        }
+        if let phys = facts.phys { lines.append(phys) }
+        lines.append("\(facts.encryption), \(facts.isBonded ? "bonded" : "no bond")")
+        if let parameters = facts.parameters { lines.append(LinkTexts.text(parameters)) }
+        return lines
+    }
+
+    /// The same in lines as wide as the screen, each broken between two facts.
+    private func factLines(_ canvas: Canvas) -> [String] {
+        var lines: [String] = []
+        for fact in facts(canvas) {
+            if let line = lines.last, (line + canvas.divider + fact).displayWidth <= canvas.columns {
+                lines[lines.count - 1] = line + canvas.divider + fact
+            } else {
+                lines.append(fact)
+            }
+        }
+        return lines
+    }
+
+    // MARK: The tree
+
+    private func treeLines(_ canvas: Canvas, _ width: Int, _ space: Int, _ around: Surroundings) -> [String] {
+        guard !tree.visible.isEmpty else {
+            let text =
+                switch phase {
+                case .ready: "the device offers no services; Enter looks again"
+                default: ""
+                }
+            return [canvas.dim(text.fitted(to: width))]
+        }
+        // The chosen row stays in sight.
+        let first = max(0, min(row - space / 2, tree.visible.count - space))
+        return tree.visible[first...].prefix(space).enumerated().map { offset, place in
+            let line = line(place, canvas, width)
+            if first + offset == row { return canvas.selected(line) }
+            if !hasLink { return canvas.dim(line) }
+            return tree.nodes[place].depth == 0 ? canvas.bold(line) : line
+        }
+    }
+
+    private func line(_ place: Int, _ canvas: Canvas, _ width: Int) -> String {
+        let node = tree.nodes[place]
+        let marks = canvas.isUnicode ? (open: "▾ ", closed: "▸ ") : (open: "- ", closed: "+ ")
+        let mark = node.hasChildren ? (node.isOpen ? marks.open : marks.closed) : "  "
+        let title = String(repeating: "  ", count: node.depth) + mark + node.title
+        guard let handle = node.valueHandle else { return title.fitted(to: width) }
+        let properties = width >= 72 ? 18 : 0
+        let left = max(0, width - properties - (properties > 0 ? 2 : 1))
+        let titleWidth = left * 11 / 20
+        var parts = [title.fitted(to: titleWidth)]
+        if properties > 0 {
+            parts.append((node.characteristic?.properties.names.joined(separator: " ") ?? "").fitted(to: properties))
+        }
+        parts.append(value(of: handle, node, canvas, left - titleWidth))
+        return parts.joined(separator: " ").fitted(to: width)
+    }
+
+    private func value(of handle: AttributeHandle, _ node: AttributeTree.Node, _ canvas: Canvas, _ width: Int) -> String
+    {
+        let value = values[handle] ?? ShownValue()
+        let mark = subscribed.contains(handle) ? (canvas.isUnicode ? "● " : "* ") : ""
+        let text = value.trouble.map { "! " + $0 } ?? value.briefText(node.uuid) ?? ""
+        let shown = mark + (value.isPending ? "… " : "") + text
+        let plotWidth = min(12, width / 3)
+        guard plotWidth >= 6, value.history.count > 1, value.trouble == nil else { return shown.fitted(to: width) }
+        let plot = Sparkline.text(
+            value.numbers(node.uuid, last: plotWidth), width: plotWidth, isUnicode: canvas.isUnicode)
+        return plot.isEmpty
+            ? shown.fitted(to: width) : shown.fitted(to: width - plotWidth - 1) + " " + plot.padded(to: plotWidth)
+    }
+
+    // MARK: Below the tree
+
+    /// What is said of the chosen row, or asked.
+    private func pane(_ canvas: Canvas, _ around: Surroundings) -> [String] {
+        let most = max(1, (canvas.rows - 4) / 3)
+        let texts: [String]
+        if let question = around.question {
+            texts = question.text.folded(to: canvas.columns, indent: 0, deeper: 0)
+                .flatMap { $0.cut(to: canvas.columns, most: 4) }
+        } else if let writing {
+            texts =
+                writingLines(writing, canvas)
+                + (showsCommand ? commands(around.command).flatMap { $0.cut(to: canvas.columns, most: 4) } : [])
+        } else if case .ended(let reason) = phase {
+            texts = "\(reason). Enter connects again, Esc goes back to the table."
+                .folded(to: canvas.columns, indent: 0, deeper: 0).flatMap { $0.cut(to: canvas.columns, most: 4) }
+        } else if phase == .closed {
+            texts = ["The link is closed. Enter connects again, Esc goes back to the table."]
+        } else if showsCommand {
+            texts = commands(around.command).flatMap { $0.cut(to: canvas.columns, most: 4) }
+        } else {
+            texts = details(canvas, most)
+        }
+        return texts.prefix(around.question == nil ? most : max(most, 4)).map { text in
+            let line = text.fitted(to: canvas.columns)
+            return around.question == nil ? line : canvas.bold(line)
+        }
+    }
+
+    private func writingLines(_ writing: ValueWriting, _ canvas: Canvas) -> [String] {
+        let prompt = "\(writing.formName) > "
+        return [
+            prompt + writing.editor.marked("_", columns: canvas.columns - prompt.displayWidth), writing.explanation,
+            "write \(writing.uuid.attributeText) as \(writing.formName), \(writing.procedureName)",
+        ]
+    }
+
+    private func details(_ canvas: Canvas, _ most: Int) -> [String] {
+        guard let place, let handle = tree.nodes[place].valueHandle else {
+            return [place.map { tree.nodes[$0].title } ?? ""]
+        }
+        let node = tree.nodes[place]
+        let value = values[handle] ?? ShownValue()
+        var parts = [node.title, Hexadecimal.number(handle.rawValue, digits: 4)]
+        if let found = node.characteristic { parts.append(found.properties.names.joined(separator: " ")) }
+        if let form = value.form { parts.append("as \(form.rawValue)") }
+        if subscribed.contains(handle) { parts.append("subscribed, \(value.arrivals) values") }
+        let title = parts.joined(separator: "  ")
+        var plot: String?
+        if let range = value.range(node.uuid, last: canvas.columns), value.history.count > 1 {
+            let width = max(0, canvas.columns - range.displayWidth - 2)
+            plot =
+                "\(range)  "
+                + Sparkline.text(value.numbers(node.uuid, last: width), width: width, isUnicode: canvas.isUnicode)
+        }
+        // A small terminal has room for the value only.
+        let room = max(1, most - 1 - (plot == nil || most < 3 ? 0 : 1))
+        var texts: [String] = []
+        if let text = value.trouble ?? value.text(node.uuid) { texts = text.cut(to: canvas.columns, most: room) }
+        if most > 1 { texts.insert(title, at: 0) }
+        if let plot, most >= 3 { texts.append(plot) }
+        return texts.isEmpty ? [title] : texts
+    }
+
+    // MARK: Keys
+
+    private func footer(_ canvas: Canvas, _ around: Surroundings) -> String {
+        if let question = around.question { return question.keys }
+        if writing != nil { return "Enter write   Tab form   arrows up, down: how   Esc leave it" }
+        if showsHelp { return "any key goes back" }
+        if !isOpen {
+            return "Enter connect again   Esc table" + (around.others > 0 ? "   Tab next device" : "") + "   ? keys"
+        }
+        switch canvas.columns {
+        case ..<80: return "Esc table  r s w f c b X  ? keys"
+        case ..<118: return "Esc table  r read  s subscribe  w write  c command  b pair  X close  ? keys"
+        default:
+            return "Esc table   Enter open or read   r read  R read all  s subscribe  w write  f form  c command  "
+                + "b pair  X close the link   Tab next device   ? keys"
+        }
+    }
+
+    private static let help = [
+        "", "  arrows      choose; right opens, left closes; Page Up, Page Down, Home, End",
+        "  Enter       open a service; read, subscribe to or write a value",
+        "  r  R        read this value; all values of its service", "  s           subscribe to it, or end that",
+        "  w           write it: Tab chooses hex, text or an integer",
+        "  f           show it as text or as an integer",
+        "  c           the bletool command that does the same",
+        "  b           pair with the device, and keep the bond", "  X           close the link",
+        "  Tab         the next open device", "  Esc, q      back to the table; the link stays", "",
+    ]
+}
