@@ -70,6 +70,8 @@ let package = Package(
         .library(name: "BLERecording", targets: ["BLERecording"]),
         .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
         .library(name: "BLEUSB", targets: ["BLEUSB"]),
+        // The values of device management are in its interface.
+        .library(name: "BLEUpdate", targets: ["BLEUpdate", "BLEManagement"]),
         .library(name: "BLEDaemonClient", targets: ["BLEDaemonClient"]),
         .library(name: "BLELogging", targets: ["BLELogging"]),
         .library(name: "BLEMetrics", targets: ["BLEMetrics"]),
@@ -116,7 +118,8 @@ let package = Package(
         module("BLEStateFiles"),
         module("BLEServiceManager"),
         module(
-            "BLECapture", "BLEPackets", "BLEStateFiles", "CZlib", settings: strict + [.enableExperimentalFeature("Extern")]),
+            "BLECapture", "BLEPackets", "BLEStateFiles", "CZlib",
+            settings: strict + [.enableExperimentalFeature("Extern")]),
         // Names of numbers, separate from BLEPackets so that firmware need not carry them.
         module("BLEAssignedNumbers"),
         // Pure: what the octets of sensors and of assigned characteristics mean, separate from what firmware carries.
@@ -126,8 +129,10 @@ let package = Package(
         // Pure: how chips on serial ports are started.
         module("BLEChips", "BLEPackets"),
         module("BLETransport", "BLEChips", "BLELinux", "BLEPackets"),
+        // Pure: the octets of device management (mcumgr's SMP), for clients and for simulated devices.
+        module("BLEManagement"),
         // Rounds numbers and imports no C library: a program with only this module would lack libm.
-        module("BLESimulator", "BLEPackets", "BLEJSON", linkerSettings: [.linkedLibrary("m")]),
+        module("BLESimulator", "BLEManagement", "BLEPackets", "BLEJSON", linkerSettings: [.linkedLibrary("m")]),
         module("BLEHost", "BLEPackets"),
         // Pure: one description for each message, and its forms: Protocol Buffers, JSON, the schema.
         module("BLEMessages", "BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEPackets"),
@@ -152,6 +157,10 @@ let package = Package(
         // Controllers at USB without the kernel's stack; separate, so that firmware does not carry it.
         module(
             "BLEUSB", "BLEPackets", "BLETransport", "CUSB", settings: strict + [.enableExperimentalFeature("Extern")]),
+        // Firmware update: the protocols as values, files, and a client on BLE; separate, so that firmware does not carry it.
+        module(
+            "BLEUpdate", "BLE", "BLEJSON", "BLEManagement", "CZlib", .product(name: "Crypto", package: "swift-crypto"),
+            settings: strict + [.enableExperimentalFeature("Extern")]),
         // Pure: the steps of scripts over a link, and what they say.
         module("BLEScripts", "BLEAssignedNumbers", "BLEHost", "BLEJSON", "BLEPackets", "BLESensors", "BLEText"),
         // Pure: from the radio's reports to the broker's messages.
@@ -197,8 +206,8 @@ let package = Package(
         program(
             "bletool", "BLE", "BLEAppState", "BLEAssignedNumbers", "BLECapture", "BLEDaemonClient", "BLEDecoder",
             "BLEJSON",
-            "BLELinux", "BLERecording", "BLEScripts", "BLESecurity", "BLESensors", "BLEStateFiles", "BLEText",
-            "BLEUSB", "BLEVirtualTransports", argumentParser),
+            "BLELinux", "BLEManagement", "BLERecording", "BLEScripts", "BLESecurity", "BLESensors", "BLEStateFiles",
+            "BLEText", "BLEUSB", "BLEUpdate", "BLEVirtualTransports", argumentParser),
         program(
             "simulated-controllers", "BLESimulator", "BLEText", "BLETransport", "BLEPackets", "BLEVirtualTransports"),
 
@@ -218,7 +227,8 @@ let package = Package(
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         module(
             "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEChips", "BLEDaemon", "BLEDecoder", "BLEHost",
-            "BLEMessages", "BLEPackets", "BLETransport", "BLEUSB", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
+            "BLEManagement", "BLEMessages", "BLEPackets", "BLETransport", "BLEUSB", "BLEUpdate", "MessageDrawing",
+            path: "Tools/Fuzz/Sources/FuzzBodies"),
         // Messages that are drawn from octets, and the schema that they have: for tests and fuzzers.
         module("MessageDrawing", "BLEMessages", path: "Tests/MessageDrawing"),
         // Engines on one virtual air, for every test that needs more than one machine.
@@ -257,6 +267,8 @@ let package = Package(
             "BLEAppLifecycle", "BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEMessages", "BLESecurity", "BLESimulator",
             "TestSupport"),
         tests("BLE", "BLE", "BLEPresentation", "BLEVirtualTransports", "BLESimulator"),
+        tests(
+            "BLEUpdate", "BLE", "BLEManagement", "BLESimulator", "BLETestKit", "BLETransport", "BLEUpdate"),
         tests("BLEValues", "BLE", "BLEValues", "BLEVirtualTransports", "BLESimulator"),
         tests(
             "BLETestKit", "BLE", "BLETestKit", "BLEPresentation", "BLEValues", "CoreBluetooth", "CoreBluetoothTestKit"),

@@ -25,7 +25,7 @@ struct BLETool: CommandGroupHelp {
                 name: "Devices",
                 subcommands: [
                     ScanCommand.self, GATTCommand.self, ServeCommand.self, AdvertiseCommand.self, SyncCommand.self,
-                    L2CAPCommand.self, BenchCommand.self,
+                    L2CAPCommand.self, BenchCommand.self, DFUCommand.self, SMPCommand.self,
                 ]),
             CommandGroup(
                 name: "Bonds", subcommands: [PairCommand.self, BondsCommand.self, UnpairCommand.self]),

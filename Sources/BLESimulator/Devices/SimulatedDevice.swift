@@ -44,6 +44,9 @@ final class SimulatedDevice: AirStation {
     private var dataIdentifier: UInt16 = 0
     private var privateAddress: (address: DeviceAddress, time: Int64)?
 
+    /// What a device with firmware of its own does with written values.
+    private(set) var firmware: (any SimulatedFirmware)?
+
     /// The beginning of an incomplete L2CAP frame.
     private var unfinishedFrame: [UInt8] = []
     private var signallingIdentifier: UInt8 = 0
@@ -87,6 +90,18 @@ final class SimulatedDevice: AirStation {
         wantsToAdvertise = false
         advertisingNumber &+= 1
         air.abandonLinks(of: self)
+    }
+
+    func keep(_ firmware: any SimulatedFirmware) { self.firmware = firmware }
+
+    /// Falls silent in the middle of everything: its peer notices after the supervision timeout.
+    func losePower() {
+        setAdvertising(false)
+        air.abandonLinks(of: self)
+        peer = nil
+        unfinishedFrame = []
+        server?.linkEnded()
+        notifyNumbers = notifyNumbers.mapValues { $0 &+ 1 }
     }
 
     // MARK: Advertising
@@ -242,6 +257,7 @@ final class SimulatedDevice: AirStation {
         peer = nil
         if case .script(let script) = host { script.linkEnded?() }
         server?.linkEnded()
+        firmware?.linkEnded(on: self)
         notifyNumbers = notifyNumbers.mapValues { $0 &+ 1 }
         isResting = true
         wakeAdvertising()
@@ -380,6 +396,12 @@ final class SimulatedDevice: AirStation {
         server.writtenCharacteristics = []
         for number in written where server.characteristics[number].notifiesWrites {
             announce(server.value(of: number), from: number)
+        }
+        if let firmware {
+            for number in written {
+                let uuid = server.characteristics[number].uuid
+                firmware.written(server.value(of: number), to: uuid, on: self)
+            }
         }
         let changed = server.changedConfigurations
         server.changedConfigurations = []

@@ -127,6 +127,17 @@ struct ScenarioObject {
         return times
     }
 
+    func integers(_ key: String, in range: ClosedRange<Int>) throws(SimulatedScenario.Problem) -> [Int] {
+        var numbers: [Int] = []
+        for value in try list(key) {
+            guard let number = value.double, let whole = Int(exactly: number), range.contains(whole) else {
+                throw problem(key, "expected whole numbers from \(range.lowerBound) to \(range.upperBound)")
+            }
+            numbers.append(whole)
+        }
+        return numbers
+    }
+
     func objects(_ key: String, keys: [String]) throws(SimulatedScenario.Problem) -> [ScenarioObject] {
         var objects: [ScenarioObject] = []
         for (index, value) in try list(key).enumerated() {

@@ -6,7 +6,8 @@ extension SimulatedScenario {
     static let deviceKeys = [
         "name", "address", "distance", "rssi", "moves", "interval", "advertise", "manufacturerData", "serviceData",
         "connectable", "extended", "coded", "sid", "periodic", "appearance", "mtu", "passkey", "services",
-        "responseDelay", "disconnectsAtRequest", "comes", "goes",
+        "responseDelay", "disconnectsAtRequest", "comes", "goes", "kind", "flash", "image", "powerLosses", "linkLosses",
+        "buffers",
     ]
 
     // MARK: A profile
@@ -36,6 +37,10 @@ extension SimulatedScenario {
     // MARK: Devices
 
     static func device(_ object: ScenarioObject) throws(Problem) -> Device {
+        if object["kind"] != nil { return try updatableDevice(object) }
+        for key in ["flash", "image", "powerLosses", "linkLosses", "buffers"] where object[key] != nil {
+            throw object.problem(key, "needs a \"kind\": \(updatableKinds.joined(separator: ", "))")
+        }
         let address = try object.required("address", try object.address("address"))
         let name = try object.text("name")
         let distance = try object.number("distance", in: 0.01...10_000, "metres")

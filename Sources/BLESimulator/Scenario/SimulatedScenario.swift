@@ -42,6 +42,8 @@ public struct SimulatedScenario: Sendable {
         enum Role: Sendable {
             case peripheral(SimulatedPeripheral)
             case broadcaster(SimulatedBroadcaster)
+            case managed(SimulatedManagedDevice)
+            case nordic(SimulatedNordicDevice)
         }
     }
 
@@ -106,6 +108,8 @@ public struct SimulatedScenario: Sendable {
                 switch device.role {
                 case .peripheral(let peripheral): air.addPeripheral(peripheral)
                 case .broadcaster(let broadcaster): air.addBroadcaster(broadcaster)
+                case .managed(let device): air.addManagedDevice(device)
+                case .nordic(let device): air.addNordicDevice(device)
                 }
             identifiers.append((device.address, identifier))
             if let distance = device.distance { air.setDistance(metres: distance, of: identifier) }

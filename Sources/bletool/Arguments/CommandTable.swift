@@ -31,6 +31,8 @@ enum CommandTable {
         case "sync": SyncCommand.self
         case "l2cap": L2CAPCommand.self
         case "bench": BenchCommand.self
+        case "dfu": DFUCommand.self
+        case "smp": SMPCommand.self
         case "pair": PairCommand.self
         case "bonds": BondsCommand.self
         case "unpair": UnpairCommand.self

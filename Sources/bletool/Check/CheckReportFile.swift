@@ -30,10 +30,12 @@ final class CheckReportFile {
     /// There is no report: a file that was made for it goes.
     func release() { if isNew { unsafe unlink(path) } }
 
-    func write(_ text: String) throws {
+    func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+    func write(_ octets: [UInt8]) throws {
         // A pipe cannot be truncated.
         ftruncate(descriptor, 0)
-        if let code = Console.writeAll(descriptor, Array(text.utf8).span.bytes) {
+        if let code = Console.writeAll(descriptor, octets.span.bytes) {
             throw Failure("\(path): \(systemErrorText(code))", code: .fileNotWritten)
         }
     }

@@ -35,6 +35,8 @@ enum ErrorCode: String, CaseIterable {
     case protocolError
 
     case pairingFailed, noBond
+    /// The device refused an update or a management request, or does not run the new image.
+    case updateRefused
     /// The store of bonds, or another file of the state folder, cannot be used.
     case stateUnusable
     /// A capture or recording is damaged or incomplete.

@@ -27,6 +27,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case serial
     /// What a USB device says of itself, and the pieces of its packets.
     case usb
+    /// Files and protocols of firmware update: CBOR, init packets, zip files, and the machines under a device's answers.
+    case update
 
     /// - Returns: What is wrong; `nil` when nothing is.
     public func run(_ bytes: [UInt8]) -> String? {
@@ -44,6 +46,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .sessions: FuzzedSessions.run(bytes)
         case .serial: SerialBody.run(bytes)
         case .usb: USBBody.run(bytes)
+        case .update: UpdateBody.run(bytes)
         }
     }
 }
