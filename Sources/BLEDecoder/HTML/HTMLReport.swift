@@ -96,7 +96,9 @@ public struct HTMLReport: ~Copyable {
     /// Appends the numbers of a packet, each behind that of its series.
     private mutating func appendMeasures(_ connection: Int?) {
         var isFirst = true
-        for measure in decoder.measures {
+        for var measure in decoder.measures {
+            // What a sniffer has heard outside of connections is of its sender.
+            if measure.address == nil, connection == nil { measure.address = decoder.facts.latestAddress }
             guard let place = series.place(of: measure, connection: connection) else { continue }
             buffer.append(isFirst ? ",[" : ",")
             isFirst = false
