@@ -8,7 +8,7 @@ Nth request of an upload. Prints one JSON object per line: `request` with the na
 or would write in another way."""
 import asyncio, hashlib
 
-import smp.error, smp.file_management as files, smp.header as header, smp.image_management as images, smp.os_management as system
+import cbor2, smp.error, smp.file_management as files, smp.header as header, smp.image_management as images, smp.os_management as system
 import smp.settings_management as settings, smp.shell_management as shell
 from bumble.att import Attribute
 from bumble.core import AdvertisingData
@@ -69,9 +69,9 @@ class Board:
             asyncio.get_running_loop().call_later(0.2, self.restart, connection)
 
     def send(self, connection, kind, head, fields):
-        import cbor2
-        kind(header=None, sequence=head.sequence, **fields) if kind is not smp.error.ErrorV1 else None
-        content = cbor2.dumps({k: self.plain(v) for k, v in fields.items() if v is not None}, canonical=True)
+        fields = {name: value for name, value in fields.items() if value is not None}
+        # The package writes the content. An error has no group there, and one response the number of another.
+        content = cbor2.dumps(fields, canonical=True) if kind is smp.error.ErrorV1 else kind(sequence=head.sequence, **fields).BYTES[8:]
         answer = header.Header(header.OP(head.op + 1), head.version, header.Flag(0), len(content), head.group_id, head.sequence, head.command_id)
         octets = bytes(answer) + content
         limit = connection.att_mtu - 3
@@ -85,12 +85,6 @@ class Board:
         if earlier:
             await earlier
         await work()
-
-    @staticmethod
-    def plain(value):
-        if isinstance(value, list):
-            return [Board.plain(v) for v in value]
-        return value.model_dump(exclude_none=True) if hasattr(value, 'model_dump') else value
 
     def restart(self, connection):
         if self.pending and self.slots[1]:
