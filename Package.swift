@@ -116,7 +116,8 @@ let package = Package(
         module("BLEStateFiles"),
         module("BLEServiceManager"),
         module(
-            "BLECapture", "BLEPackets", "BLEStateFiles", "CZlib", settings: strict + [.enableExperimentalFeature("Extern")]),
+            "BLECapture", "BLEPackets", "BLEStateFiles", "CZlib",
+            settings: strict + [.enableExperimentalFeature("Extern")]),
         // Names of numbers, separate from BLEPackets so that firmware need not carry them.
         module("BLEAssignedNumbers"),
         // Pure: what the octets of sensors and of assigned characteristics mean, separate from what firmware carries.
@@ -218,7 +219,8 @@ let package = Package(
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         module(
             "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEChips", "BLEDaemon", "BLEDecoder", "BLEHost",
-            "BLEMessages", "BLEPackets", "BLETransport", "BLEUSB", "MessageDrawing", path: "Tools/Fuzz/Sources/FuzzBodies"),
+            "BLEMessages", "BLEPackets", "BLETransport", "BLEUSB", "MessageDrawing",
+            path: "Tools/Fuzz/Sources/FuzzBodies"),
         // Messages that are drawn from octets, and the schema that they have: for tests and fuzzers.
         module("MessageDrawing", "BLEMessages", path: "Tests/MessageDrawing"),
         // Engines on one virtual air, for every test that needs more than one machine.
