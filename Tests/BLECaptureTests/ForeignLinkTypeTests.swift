@@ -41,7 +41,8 @@ struct ForeignLinkTypeTests {
             ": record HCI on the host, with btmon, Android's snoop log or PacketLogger, or the air with a sniffer; "
             + "Wireshark may read this file"
         #expect(
-            text(255) == "link type 255 (the baseband of Bluetooth BR/EDR, as sniffers record it) carries no HCI packets"
+            text(255)
+                == "link type 255 (the baseband of Bluetooth BR/EDR, as sniffers record it) carries no HCI packets"
                 + remedy)
         #expect(text(105) == "link type 105 (Wi-Fi) carries no HCI packets" + remedy)
         #expect(text(1) == "link type 1 (Ethernet) carries no HCI packets" + remedy)

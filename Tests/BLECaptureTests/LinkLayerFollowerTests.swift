@@ -76,7 +76,8 @@ struct LinkLayerFollowerTests {
         #expect(receive(&follower, Self.data(0x01, []), .fromPeripheral).kind == .empty)
         #expect(receive(&follower, Self.data(0x03, [0x0B]), .fromCentral).kind == .control)
         #expect(!follower.links[0].isEncrypted)
-        #expect(receive(&follower, Self.data(0x0A, [3, 0, 4, 0, 0x0A, 3, 0]), .fromCentral).kind == .data(isStart: true))
+        #expect(
+            receive(&follower, Self.data(0x0A, [3, 0, 4, 0, 0x0A, 3, 0]), .fromCentral).kind == .data(isStart: true))
     }
 
     @Test("a key is tried past packets that were lost, as often as it is allowed, and no further")
@@ -86,10 +87,11 @@ struct LinkLayerFollowerTests {
             var tries = 0
         }
         let count = Count()
-        var keys = LinkLayerKeys(encrypt: { key, _ in key }) { text, _, nonce, additional, code in
+        let open: LinkLayerKeys.Open = { text, _, nonce, additional, code in
             count.tries += 1
             return nonce[0] == 20 && additional == [0x02] && code == [9, 9, 9, 9] ? text : nil
         }
+        var keys = LinkLayerKeys(encrypt: { key, _ in key }, open: open)
         #expect(!keys.add([1, 2, 3]) && keys.add([UInt8](repeating: 1, count: 16)))
         var follower = LinkLayerFollower(keys: keys)
         _ = receive(&follower, Self.request())

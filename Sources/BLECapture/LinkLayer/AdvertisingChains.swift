@@ -15,7 +15,8 @@ struct AdvertisingChains: Sendable {
     ///   - isPrimary: whether it was on a primary channel, where there is no data.
     ///   - advertiser: of the PDU; becomes that of the chain.
     mutating func join(
-        _ header: ExtendedAdvertisingHeader, _ payload: RawSpan, at position: Int, accessAddress: UInt64, isPrimary: Bool,
+        _ header: ExtendedAdvertisingHeader, _ payload: RawSpan, at position: Int, accessAddress: UInt64,
+        isPrimary: Bool,
         advertiser: inout FollowedLink.Device?, into joined: inout [UInt8]
     ) -> LinkLayerFollower.AdvertisingData {
         guard !isPrimary, !header.data.isEmpty || header.pointer == nil else { return .none }

@@ -134,7 +134,8 @@ public struct LinkLayerFollower: Sendable {
             return packet
         }
         packet.way =
-            reading.direction ?? LinkLayerControl.direction(of: bytes.part(4, end - 4), isEncrypted: links[index].isEncrypted)
+            reading.direction ?? LinkLayerControl.direction(
+                of: bytes.part(4, end - 4), isEncrypted: links[index].isEncrypted)
             ?? links[index].guessWay(at: time)
         links[index].lastWay = packet.way
         links[index].lastTime = time
@@ -226,7 +227,9 @@ public struct LinkLayerFollower: Sendable {
             packet.link = add(accessAddress, request)
         case 0, 2, 4, 6:
             let first = packet.content.lowerBound + 6
-            if first <= packet.content.upperBound { packet.advertisingData = .inRecord(first..<packet.content.upperBound) }
+            if first <= packet.content.upperBound {
+                packet.advertisingData = .inRecord(first..<packet.content.upperBound)
+            }
         case PDU.extended:
             guard let header = ExtendedAdvertisingHeader(payload) else {
                 packet.kind = .malformed

@@ -3,9 +3,10 @@ public struct LinkLayerKeys: Sendable {
     /// Encrypts one block with AES-128: key and block have 16 octets, the most significant first; `nil` on failure.
     public typealias Encrypt = @Sendable (_ key: [UInt8], _ block: [UInt8]) -> [UInt8]?
     /// Deciphers with AES-CCM (RFC 3610): `nil` if the code is not that of the text.
-    public typealias Open = @Sendable (
-        _ ciphertext: [UInt8], _ key: [UInt8], _ nonce: [UInt8], _ additional: [UInt8], _ code: [UInt8]
-    ) -> [UInt8]?
+    public typealias Open =
+        @Sendable (
+            _ ciphertext: [UInt8], _ key: [UInt8], _ nonce: [UInt8], _ additional: [UInt8], _ code: [UInt8]
+        ) -> [UInt8]?
 
     /// The most keys that are tried.
     public static let maximumCount = 64

@@ -94,11 +94,14 @@ public struct LinkLayerTranslator: Sendable {
     }
 
     private static func event(_ code: UInt8, _ parameters: [UInt8]) -> Packet {
-        Packet(bytes: [0x04, code, UInt8(truncatingIfNeeded: parameters.count)] + parameters, direction: .controllerToHost)
+        Packet(
+            bytes: [0x04, code, UInt8(truncatingIfNeeded: parameters.count)] + parameters, direction: .controllerToHost)
     }
 
     private static func octets(_ value: UInt16) -> [UInt8] { [UInt8(value & 0xFF), UInt8(value >> 8)] }
 
     /// 48 bits.
-    private static func octets(_ value: UInt64) -> [UInt8] { (0..<6).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) } }
+    private static func octets(_ value: UInt64) -> [UInt8] {
+        (0..<6).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
 }

@@ -67,7 +67,8 @@ extension CaptureReader {
             return readTransfer(transfer, at: start, timestampMicroseconds: timestampMicroseconds)
         case .windowsUSB:
             defer { buffer.consume(recordByteCount) }
-            guard let (transfer, data) = windowsTransfer(at: position, count: count, originalByteCount: originalByteCount)
+            guard
+                let (transfer, data) = windowsTransfer(at: position, count: count, originalByteCount: originalByteCount)
             else {
                 foreignRecordCount += 1
                 return nil

@@ -136,7 +136,9 @@ enum AndroidReport {
             var count = 0
             var failure: SystemError?
             unsafe piece.withUnsafeMutableBytes { buffer in
-                do throws(SystemError) { count = try unsafe input.inflate(&stream, into: buffer) } catch { failure = error }
+                do throws(SystemError) { count = try unsafe input.inflate(&stream, into: buffer) } catch {
+                    failure = error
+                }
             }
             if let failure { throw failure }
             if count == 0 { return result }

@@ -101,7 +101,8 @@ extension CaptureDecoder {
         default: isWhole = false
         }
         switch packet.advertisingData {
-        case .inRecord(let place): isWhole = out.writeAdvertisingData(bytes.part(place.lowerBound, place.count)) && isWhole
+        case .inRecord(let place):
+            isWhole = out.writeAdvertisingData(bytes.part(place.lowerBound, place.count)) && isWhole
         case .joined:
             let joined = follower.joined
             isWhole = out.writeAdvertisingData(joined.span.bytes) && isWhole
@@ -226,7 +227,9 @@ extension CaptureDecoder {
             if let central = link.request?.central.address { facts.record(address: central) }
         }
         writeAccessAddress(record.bytes.integer(0, width: 4), index)
-        guard !packet.isDamaged, let index else { return writePlain("Damaged packet", reading, packet, isDamaged: true) }
+        guard !packet.isDamaged, let index else {
+            return writePlain("Damaged packet", reading, packet, isDamaged: true)
+        }
         switch packet.kind {
         case .empty: writePlain("Empty PDU", reading, packet)
         case .encrypted: writePlain("Encrypted PDU", reading, packet)

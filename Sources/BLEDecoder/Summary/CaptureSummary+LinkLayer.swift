@@ -103,6 +103,7 @@ extension CaptureSummary {
     ) {
         guard let advertiser = packet.advertiser else { return }
         addresses.note(
-            advertiser.address, isRandom: advertiser.isRandom, isConnectable: isConnectable, strength: reading.strength, data: data)
+            advertiser.address, isRandom: advertiser.isRandom, isConnectable: isConnectable, strength: reading.strength,
+            data: data)
     }
 }

@@ -39,6 +39,7 @@ func written(
 @discardableResult
 func append(_ record: Recorded, to writer: inout CaptureWriter) throws(CaptureError) -> Bool {
     switch record.content {
+    case .linkLayer: false
     case .packet(let direction):
         try writer.append(
             packet: record.bytes.span.bytes, direction: direction, timestampMicroseconds: record.time,

@@ -1,5 +1,7 @@
 """Cases of operators: what the daemon is at, alerts, installing, packets, bonds, and whom all that is refused to."""
-import contextlib, json, os, pathlib, signal, struct, subprocess, tempfile, threading
+import contextlib, json, os, pathlib, shutil, signal, struct, subprocess, tempfile, threading
+
+import pytest
 
 from jelling import floods
 from jelling.daemon import (
@@ -279,6 +281,31 @@ def test_monitor():
         assert 'error' not in daemon.tool('--json', 'monitor', '--duration', '1')
         # From the first packet that the tool caused: the scan for the name, or the connection.
         assert 'command' in bletool('sim', 'decode', own)[1]
+
+
+@needs_root
+def test_wireshark():
+    """tshark lists the daemon's traffic as an interface, captures through it, and finds the read of another program"""
+    folder = '/usr/lib/x86_64-linux-gnu/wireshark/extcap'
+    if not shutil.which('tshark') or not os.path.isdir(folder):
+        pytest.skip('tshark is missing: apt-get install tshark')
+    with Daemon() as daemon, tempfile.TemporaryDirectory() as here:
+        os.symlink(BLETOOL, os.path.join(here, 'jelling-bletool'))
+        path = os.path.join(here, 'live.pcapng')
+        # The folder of tshark is another one only for this program.
+        words = ['unshare', '-m', 'sh', '-c', f'mount --bind {here} {folder} && tshark -D && exec tshark -l -P -i jelling-bled -w {path}']
+        environment = {**os.environ, 'JELLING_TRANSPORT': f'bled:{daemon.path}'}
+        lines = []
+        with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as watcher:
+            threading.Thread(target=lambda: lines.extend(watcher.stdout), daemon=True).start()
+            # tshark does not say when its interface has begun.
+            daemon.wait_for('the read was seen', lambda: daemon.tool('gatt', 'Jelling Heart', 'read', '2A38') and any(
+                'Rcvd Read Response' in line for line in lines))
+            watcher.send_signal(signal.SIGINT)
+            assert watcher.wait(LIMIT) == 0, lines
+        assert any('jelling-bled (Bluetooth of bled)' in line for line in lines), lines
+        code, out, said = bletool('sim', 'decode', path)
+        assert code == 0 and 'ATT Read Request' in out, (out[-500:], said)
 
 
 def test_stuck_operators():
