@@ -192,6 +192,9 @@ public struct Host: ~Copyable {
     /// Passes each packet for the controller to `send`, in order. The bytes are valid during that call only.
     public mutating func drainPackets(_ send: (RawSpan) -> Void) { effects.packets.drain(send) }
 
+    /// Whether packets or requests for cryptography wait to be taken, and not only events.
+    public var asksOwner: Bool { !effects.packets.isEmpty || effects.cryptoRequests.hasQuestions }
+
     /// Removes and returns the oldest event; `nil` if there is none.
     public mutating func nextEvent() -> HostEvent? { effects.events.popFirst() }
 

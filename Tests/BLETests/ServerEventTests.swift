@@ -110,8 +110,8 @@ struct ServerEventTests {
         source.finish(throwing: .closed)
         #expect(dropped.value == 4000 - 1048)
         var iterator = stream.makeIterator()
-        for number in 4000 - 1048..<4000 { #expect(try await iterator.next() == number) }
-        await #expect(throws: BLEError.closed) { try await iterator.next() }
+        for number in 4000 - 1048..<4000 { #expect(try await iterator.next(isolation: nil) == number) }
+        await #expect(throws: BLEError.closed) { try await iterator.next(isolation: nil) }
     }
 
     @Test("a loop gets each event as it comes, and ends with the reason after the last")

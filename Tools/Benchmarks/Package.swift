@@ -13,6 +13,9 @@ let package = Package(
     ],
     targets: [
         .target(name: "CAllocationCounter"),
+        .target(name: "CFeeding"),
+        .executableTarget(name: "Feeder", dependencies: ["CFeeding"]),
+        .executableTarget(name: "NullHost", dependencies: ["CFeeding"]),
         .executableTarget(
             name: "Benchmark",
             dependencies: [

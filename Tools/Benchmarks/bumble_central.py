@@ -1,7 +1,8 @@
 """Bumble as the central that `Central` takes turns with: the same lines in, the same lines out.
 
   bumble_central.py unix:PATH ADDRESS    (`discover`: connect, MTU, services, characteristics, descriptors, disconnect;
-                                          `stream OCTETS LENGTH`: connect, MTU, subscribe, ask for so many octets;
+                                          `stream OCTETS LENGTH [PART]`: connect, MTU, subscribe, ask for so many octets;
+                                          `read COUNT`: connect, MTU, read a value so many times;
                                           `channel OCTETS LENGTH`: connect, open a channel, send so many octets, take them back)"""
 import asyncio, json, os, struct, sys, time
 
@@ -9,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from bumble.core import UUID
 from bumble.device import Peer
 from bumble.l2cap import LeCreditBasedChannelSpec
-from peer_common import CONTROL, STREAM, arguments as options, open_device
+from peer_common import BASE, CONTROL, STREAM, arguments as options, open_device
 
 
 # Octets asked for at once: btvirt drops what its receiver's socket cannot hold.
@@ -38,7 +39,7 @@ async def discover(device, own, address):
            descriptors=sum(len(c.descriptors) for c in characteristics))
 
 
-async def stream(device, own, address, octets, length):
+async def stream(device, own, address, octets, length, at_once=PART):
     connection = await device.connect(address, own_address_type=own, timeout=10)
     peer = Peer(connection)
     mtu = await peer.request_mtu(517)
@@ -59,7 +60,7 @@ async def stream(device, own, address, octets, length):
     count, in_order = 0, True
     start = time.perf_counter()
     while wanted < octets:
-        part = min(PART, octets - wanted)
+        part = min(at_once, octets - wanted)
         wanted += part
         done.clear()
         await control.write_value(struct.pack('<BIH', 1, part, length), with_response=True)
@@ -70,6 +71,21 @@ async def stream(device, own, address, octets, length):
     end = time.perf_counter()
     await connection.disconnect()
     answer(event='streamed', ms=(end - start) * 1e3, octets=got, notifications=count, inOrder=in_order, mtu=mtu)
+
+
+async def read(device, own, address, count):
+    connection = await device.connect(address, own_address_type=own, timeout=10)
+    peer = Peer(connection)
+    await peer.request_mtu(517)
+    await peer.discover_services()
+    await peer.discover_characteristics()
+    value = peer.get_characteristics_by_uuid(UUID(BASE % 11))[0]
+    start = time.perf_counter()
+    for _ in range(count):
+        await value.read_value()
+    end = time.perf_counter()
+    await connection.disconnect()
+    answer(event='reads', ms=(end - start) * 1e3, reads=count)
 
 
 async def channel(device, own, address, octets, length):
@@ -112,6 +128,8 @@ async def main():
             await discover(device, own, arguments.peer)
         elif line.startswith('stream '):
             await stream(device, own, arguments.peer, *map(int, line.split()[1:]))
+        elif line.startswith('read '):
+            await read(device, own, arguments.peer, int(line.split()[1]))
         elif line.startswith('channel '):
             await channel(device, own, arguments.peer, *map(int, line.split()[1:]))
     await transport.close()

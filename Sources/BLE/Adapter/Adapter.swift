@@ -45,6 +45,8 @@ public actor Adapter {
     private var operationOfToken: [UInt64: OperationID] = [:]
     var sequences = AdapterSequences()
     private var links: [LinkID: PeripheralState] = [:]
+    /// The characteristics whose values wait for each other until the loop has handled what is ready.
+    private var bursts: [(link: LinkID, handle: AttributeHandle)] = []
     /// How the latest links ended, for those who ask afterwards; the oldest first.
     private var ends: [(link: LinkID, reason: DisconnectionReason)] = []
     private static let endLimit = 64
@@ -264,6 +266,19 @@ public actor Adapter {
         return body(&state)
     }
 
+    /// The values that follow are passed on together.
+    private func noteBurst(of handle: AttributeHandle, on link: LinkID) {
+        bursts.append((link, handle))
+        if bursts.count == 1 { loop.runLater { self.assumeIsolated { $0.endBursts() } } }
+    }
+
+    private func endBursts() {
+        for (link, handle) in bursts {
+            if let place = links.index(forKey: link) { links.values[place].endBurst(of: handle) }
+        }
+        bursts.removeAll(keepingCapacity: true)
+    }
+
     /// How a link ended; `controllerLost` for one that is too long ago to be known.
     func end(of link: LinkID) -> DisconnectionReason {
         ends.last { $0.link == link }?.reason ?? .controllerLost
@@ -343,12 +358,17 @@ public actor Adapter {
             links[information.id] = PeripheralState(information: information)
             securityState.connected(information)
         case .disconnected(let link, _, let reason):
-            links.removeValue(forKey: link)?.end(reason)
+            if var state = links.removeValue(forKey: link) { state.end(reason) }
             if ends.count == Self.endLimit { ends.removeFirst() }
             ends.append((link, reason))
             securityState.disconnected(link)
         case .gatt(let link, let event):
-            links[link]?.handle(event) { Instant(microseconds: Int64(loop.nowMicroseconds)) }
+            if let place = links.index(forKey: link),
+                let handle = links.values[place].handle(
+                    event, at: { Instant(microseconds: Int64(loop.nowMicroseconds)) })
+            {
+                noteBurst(of: handle, on: link)
+            }
             if case .mtuChanged(let mtu) = event { deliver(.mtuChanged(link, mtu: Int(mtu))) }
         case .centralConnected(let information):
             securityState.connected(information)
@@ -463,7 +483,7 @@ public actor Adapter {
         sequences.end(with: ending ?? error)
         serverObservers.end(with: ending ?? error)
         observers.end(with: ending ?? error)
-        for (_, state) in links { state.end(.controllerLost) }
+        for place in links.indices { links.values[place].end(.controllerLost) }
         links.removeAll()
         channels.end(with: ending ?? error)
         for token in Array(sleepers.keys) { wake(token, isOver: false) }

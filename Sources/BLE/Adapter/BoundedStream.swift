@@ -6,6 +6,8 @@ import Synchronization
 struct BoundedStream<Element: Sendable>: Sendable {
     /// The octets that can wait in one sequence.
     static var octetLimit: Int { 1 << 20 }
+    /// The reader takes up to so many elements at once. Those count as consumed.
+    static var takenAtOnce: Int { 64 }
 
     private let buffer: Buffer
     /// Signals that elements wait, and how the sequence ends.
@@ -31,12 +33,21 @@ struct BoundedStream<Element: Sendable>: Sendable {
     struct Iterator {
         fileprivate let buffer: Buffer
         fileprivate var signals: AsyncThrowingStream<Void, any Error>.Iterator
+        /// The elements that were taken together, the last one first.
+        private var taken: [Element] = []
 
-        mutating func next() async throws(BLEError) -> Element? {
+        fileprivate init(buffer: Buffer, signals: AsyncThrowingStream<Void, any Error>.Iterator) {
+            self.buffer = buffer
+            self.signals = signals
+        }
+
+        /// - Parameter actor: where the loop runs; what has come is returned without leaving it.
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(BLEError) -> Element? {
             while !Task.isCancelled {
-                if let element = buffer.popFirst() { return element }
+                if let element = taken.popLast() { return element }
+                if buffer.take(into: &taken) { continue }
                 do {
-                    guard try await signals.next() != nil else { break }
+                    guard try await signals.next(isolation: actor) != nil else { break }
                 } catch {
                     // Nothing else ends a sequence: see `Source.finish`.
                     throw error as? BLEError ?? .closed
@@ -53,8 +64,12 @@ struct BoundedStream<Element: Sendable>: Sendable {
         fileprivate let dropped: DropCounter
 
         /// - Parameter octets: roughly the memory that the element takes.
-        func yield(_ element: Element, octets: Int) {
-            let (isFirst, lost) = buffer.append(element, octets: octets)
+        func yield(_ element: Element, octets: Int) { yield(CollectionOfOne(element)) { _ in octets } }
+
+        /// Passes several elements on at once, and wakes the reader once.
+        /// - Parameter octets: roughly the memory that an element takes.
+        func yield(_ elements: some Collection<Element>, octets: (Element) -> Int) {
+            let (isFirst, lost) = buffer.append(elements, octets: octets)
             if lost > 0 { dropped.increment(by: lost) }
             // If others already wait, the reader has been signalled.
             if isFirst { continuation.yield() }
@@ -83,11 +98,15 @@ struct BoundedStream<Element: Sendable>: Sendable {
 
         init(capacity: Int) { self.capacity = capacity }
 
-        func append(_ element: Element, octets: Int) -> (isFirst: Bool, lost: Int) {
+        @inline(__always)
+        func append(_ elements: some Collection<Element>, octets: (Element) -> Int) -> (isFirst: Bool, lost: Int) {
             waiting.withLock { waiting in
-                let isFirst = waiting.elements.isEmpty
-                waiting.elements.append((element, octets))
-                waiting.octets += octets
+                let isFirst = waiting.elements.isEmpty && !elements.isEmpty
+                for element in elements {
+                    let count = octets(element)
+                    waiting.elements.append((element, count))
+                    waiting.octets += count
+                }
                 var lost = 0
                 while waiting.elements.count > capacity
                     || waiting.octets > BoundedStream.octetLimit && waiting.elements.count > 1
@@ -99,7 +118,18 @@ struct BoundedStream<Element: Sendable>: Sendable {
             }
         }
 
-        func popFirst() -> Element? { waiting.withLock { $0.popFirst() } }
+        /// Takes the oldest elements, the last one of them first.
+        /// - Parameter elements: is empty.
+        /// - Returns: whether there was one.
+        func take(into elements: inout [Element]) -> Bool {
+            waiting.withLock { waiting in
+                while elements.count < BoundedStream.takenAtOnce, let element = waiting.popFirst() {
+                    elements.append(element)
+                }
+            }
+            elements.reverse()
+            return !elements.isEmpty
+        }
     }
 }
 

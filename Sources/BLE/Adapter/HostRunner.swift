@@ -33,12 +33,18 @@ public final class HostRunner {
     private let hostConfiguration: HostConfiguration
     private var host: Host
     private let bondKeeper: BondKeeper
+    /// Whether `settle` follows when the store has saved a bond.
+    private var awaitsStore = false
     private var handlers: Handlers?
     private var transport: (any HCITransport)?
     /// Distinguishes a transport from its replacement: the end of the old one may be reported late.
     private var transportGeneration = 0
     private var deadline: EventLoop.Deadline?
     private var isSettling = false
+    /// How many packets of this turn of the loop have been received and not settled; `nil` before the first one.
+    private var gathered: Int?
+    /// Few enough that the engine need not drop events.
+    private static let gatheredAtOnce = 64
     /// Whether the transport is about to be opened again.
     private var isReopening = false
     /// The end of the transport, until the events before it have been delivered.
@@ -56,7 +62,6 @@ public final class HostRunner {
         self.address = address
         self.configuration = configuration
         self.loop = loop
-        bondKeeper.onKept = { [weak self] in self?.settle() }
     }
 
     /// What the controller reported about itself.
@@ -245,7 +250,21 @@ public final class HostRunner {
 
     /// The engine's next event; `nil` if there is none. Changes of bonds were saved before; while a bond is being
     /// saved, there is no event.
-    public func nextEvent() -> HostEvent? { bondKeeper.nextEvent { host.nextEvent() } }
+    public func nextEvent() -> HostEvent? {
+        let event = bondKeeper.nextEvent { host.nextEvent() }
+        if bondKeeper.isKeeping, !awaitsStore { awaitStore() }
+        return event
+    }
+
+    /// The store keeps this object meanwhile: a weak reference would make every other use of the object slower.
+    private func awaitStore() {
+        awaitsStore = true
+        bondKeeper.onKept = {
+            self.bondKeeper.onKept = {}
+            self.awaitsStore = false
+            self.settle()
+        }
+    }
 
     private func input(_ input: HostInput, _ apply: (inout Host, Instant) -> Void) {
         let now = now
@@ -260,7 +279,23 @@ public final class HostRunner {
             packet, direction: .controllerToHost, unixMicroseconds: EventLoop.unixMicroseconds)
         configuration.recorder?.observe(.packet(packet.copied()), at: now)
         host.receive(packet, at: now)
+        // What the engine sends leaves at once, and what only the owner waits for can wait for the rest of a batch.
+        if let count = gathered, count < Self.gatheredAtOnce, !host.asksOwner {
+            gathered = count + 1
+            return
+        }
+        gather()
         settle()
+    }
+
+    /// The first packet that the loop hands over is settled at once; those that follow it in the same turn together.
+    private func gather() {
+        defer { gathered = 0 }
+        guard gathered == nil else { return }
+        loop.runLater {
+            let count = self.gathered.take() ?? 0
+            if count > 0 { self.settle() }
+        }
     }
 
     /// Carries out what the engine requests after an input.
@@ -280,14 +315,12 @@ public final class HostRunner {
     }
 
     private func flush() {
-        let transport = transport
-        let configuration = configuration
-        let now = now
+        guard host.asksOwner else { return }
+        let (transport, tap, recorder, now) = (transport, configuration.tap, configuration.recorder, now)
         answerCryptoRequests()
         host.drainPackets { packet in
-            configuration.tap?.observe(
-                packet, direction: .hostToController, unixMicroseconds: EventLoop.unixMicroseconds)
-            configuration.recorder?.observeSent(packet, at: now)
+            tap?.observe(packet, direction: .hostToController, unixMicroseconds: EventLoop.unixMicroseconds)
+            recorder?.observeSent(packet, at: now)
             transport?.send(packet)
         }
     }

@@ -42,7 +42,15 @@ public struct Scan: AsyncSequence, Sendable {
         var base: BoundedStream<Discovery>.Iterator
 
         /// - Throws: `BLEError` when scanning is not possible or the adapter is lost.
-        public mutating func next() async throws(BLEError) -> Discovery? { try await base.next() }
+        public nonisolated(nonsending) mutating func next() async throws(BLEError) -> Discovery? {
+            try await next(isolation: #isolation)
+        }
+
+        /// - Throws: `BLEError` when scanning is not possible or the adapter is lost.
+        /// - Parameter actor: where the loop runs; elements that have come are returned without leaving it.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(BLEError) -> Discovery? {
+            try await base.next(isolation: actor)
+        }
     }
 
     /// Receives the adapter's discoveries.

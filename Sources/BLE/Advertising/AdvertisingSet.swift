@@ -78,7 +78,16 @@ public struct AdvertisingSet: AsyncSequence, Sendable {
         var base: BoundedStream<AdvertisingSetEvent>.Iterator
 
         /// - Throws: `BLEError` when the controller refuses the set or the adapter is lost.
-        public mutating func next() async throws(BLEError) -> AdvertisingSetEvent? { try await base.next() }
+        public nonisolated(nonsending) mutating func next() async throws(BLEError) -> AdvertisingSetEvent? {
+            try await next(isolation: #isolation)
+        }
+
+        /// - Throws: `BLEError` when the controller refuses the set or the adapter is lost.
+        /// - Parameter actor: where the loop runs; elements that have come are returned without leaving it.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(BLEError) -> AdvertisingSetEvent?
+        {
+            try await base.next(isolation: actor)
+        }
     }
 }
 
@@ -133,6 +142,14 @@ public struct PeriodicSync: AsyncSequence, Sendable {
         var base: BoundedStream<PeriodicSyncEvent>.Iterator
 
         /// - Throws: `BLEError` when the controller cannot follow the train or the adapter is lost.
-        public mutating func next() async throws(BLEError) -> PeriodicSyncEvent? { try await base.next() }
+        public nonisolated(nonsending) mutating func next() async throws(BLEError) -> PeriodicSyncEvent? {
+            try await next(isolation: #isolation)
+        }
+
+        /// - Throws: `BLEError` when the controller cannot follow the train or the adapter is lost.
+        /// - Parameter actor: where the loop runs; elements that have come are returned without leaving it.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(BLEError) -> PeriodicSyncEvent? {
+            try await base.next(isolation: actor)
+        }
     }
 }

@@ -22,6 +22,14 @@ public struct LinkReports: AsyncSequence, Sendable {
         var base: BoundedStream<LinkReport>.Iterator
 
         /// - Throws: `BLEError.linkLost` when the link ends.
-        public mutating func next() async throws(BLEError) -> LinkReport? { try await base.next() }
+        public nonisolated(nonsending) mutating func next() async throws(BLEError) -> LinkReport? {
+            try await next(isolation: #isolation)
+        }
+
+        /// - Throws: `BLEError.linkLost` when the link ends.
+        /// - Parameter actor: where the loop runs; elements that have come are returned without leaving it.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(BLEError) -> LinkReport? {
+            try await base.next(isolation: actor)
+        }
     }
 }

@@ -40,17 +40,27 @@ public struct Notifications: AsyncSequence, Sendable {
 
         /// - Throws: `BLEError.linkLost` when the link ends, `BLEError.notSubscribed` when
         ///   the device reports that the characteristic's service has changed.
-        public mutating func next() async throws(BLEError) -> Value? { try await base.next() }
+        public nonisolated(nonsending) mutating func next() async throws(BLEError) -> Value? {
+            try await next(isolation: #isolation)
+        }
+
+        /// - Throws: `BLEError.linkLost` when the link ends, `BLEError.notSubscribed` when
+        ///   the device reports that the characteristic's service has changed.
+        /// - Parameter actor: where the loop runs; elements that have come are returned without leaving it.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(BLEError) -> Value? {
+            try await base.next(isolation: actor)
+        }
     }
 
     /// Receives the values.
     struct Source: Sendable {
         let values: BoundedStream<Value>.Source
 
-        func yield(_ value: Value) {
-            let frame = 64
-            values.yield(value, octets: frame + value.bytes.count)
-        }
+        private static let frame = 64
+
+        func yield(_ value: Value) { values.yield(value, octets: Self.frame + value.bytes.count) }
+
+        func yield(_ burst: [Value]) { values.yield(burst) { Self.frame + $0.bytes.count } }
 
         /// The peer's services have changed, so the characteristic no longer exists.
         func finishVoid() { values.finish(throwing: BLEError.notSubscribed) }

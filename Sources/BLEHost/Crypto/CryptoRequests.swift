@@ -77,6 +77,9 @@ struct CryptoRequests {
 
     mutating func next() -> PendingCryptoRequest? { questions.popFirst() }
 
+    /// Whether a question waits to be taken.
+    var hasQuestions: Bool { !questions.isEmpty }
+
     /// Removes and returns the purpose of an answer; `nil` if there was no such question or it was already answered.
     mutating func removePurpose(of id: UInt64) -> Purpose? {
         guard let index = open.firstIndex(where: { $0.id == id }) else { return nil }

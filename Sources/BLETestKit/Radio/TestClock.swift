@@ -68,7 +68,7 @@ public struct TestClock: Clock {
         return await withCheckedContinuation { continuation in
             loop.run {
                 let value = body(loop)
-                loop.runLater { loop.runLater { continuation.resume(returning: value) } }
+                loop.runLater { loop.runLater { loop.runLater { continuation.resume(returning: value) } } }
             }
         }
     }

@@ -21,8 +21,8 @@ public final class StreamTransport: HCITransport {
     /// HCI Reset from then on.
     public var packetsLost: () -> Void = {}
 
-    /// Room for many events, or for several ACL packets of the usual size.
-    private static let bufferByteCount = 16 * 1024
+    /// Room for hundreds of ACL packets of the usual size: what has come is read with one call.
+    private static let bufferByteCount = 64 * 1024
 
     /// - Parameters:
     ///   - descriptor: a connected stream; the transport owns and closes it.

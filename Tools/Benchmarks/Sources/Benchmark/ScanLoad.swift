@@ -25,9 +25,11 @@ final class ScanLoad {
     private var turn: UInt64 = 0
     private(set) var discoveries: UInt64 = 0
 
-    init(_ crowd: Crowd, isExtended: Bool = false, allowsDuplicates: Bool = false) {
+    init(
+        _ crowd: Crowd, devices: Int = ScanLoad.devices, isExtended: Bool = false, allowsDuplicates: Bool = false
+    ) {
         self.crowd = crowd
-        for device in 0..<Self.devices {
+        for device in 0..<devices {
             let hasResponse = !isExtended && device % 2 == 0
             packets.append(Self.report(of: device, type: hasResponse ? 0x00 : 0x03, isExtended: isExtended))
             if hasResponse { packets.append(Self.report(of: device, type: 0x04, isExtended: false)) }
@@ -64,7 +66,8 @@ final class ScanLoad {
     private static func report(of device: Int, type: UInt8, isExtended: Bool) -> [UInt8] {
         var address = Array(Samples.advertisingReports[0][addressOffset..<addressOffset + 6])
         address[0] = UInt8(device & 0xFF)
-        address[1] = UInt8(device >> 8)
+        address[1] = UInt8(device >> 8 & 0xFF)
+        address[2] = UInt8(device >> 16)
         let data = Samples.advertisements[device % Samples.advertisements.count]
         guard isExtended else {
             return [0x04, 0x3E, UInt8(12 + data.count), 0x02, 0x01, type, 0x01] + address + [UInt8(data.count)] + data

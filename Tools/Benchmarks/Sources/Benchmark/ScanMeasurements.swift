@@ -5,7 +5,9 @@ enum ScanMeasurements {
     /// Reports for which memory must stay as it is.
     private static let reports = 5_000_000
 
-    static let all: [Measurement] = [
+    static let all = crowds + growth
+
+    private static let crowds: [Measurement] = [
         Measurement(
             "report through the host, 10,000 steady devices", nanoseconds: 10_000, allocations: 0, rate: 100_000
         ) {
@@ -39,6 +41,15 @@ enum ScanMeasurements {
             return load.run
         },
     ]
+
+    /// What the number of devices costs.
+    private static let growth = [100, 1000, 10_000, 100_000].map { devices in
+        Measurement("report through the host, \(devices) devices in the air", nanoseconds: 10_000) {
+            let load = ScanLoad(.steady, devices: devices)
+            _ = load.run(2 * devices)
+            return load.run
+        }
+    }
 
     static func memoryName(of crowd: ScanLoad.Crowd) -> String {
         let kind =

@@ -5,7 +5,9 @@ import BLEPackets
 enum ServerMeasurements {
     private static let link = LinkID(handle: ConnectionHandle(rawValue: 0x40), generation: 1)
 
-    static let all: [Measurement] = [13, 200].flatMap { attributes in
+    static let all: [Measurement] = values + growth
+
+    private static let values: [Measurement] = [13, 200].flatMap { attributes in
         [
             Measurement(
                 "GATT server read (20 B), \(attributes) attributes", nanoseconds: 60, allocations: 0
@@ -27,10 +29,50 @@ enum ServerMeasurements {
         ]
     }
 
+    /// What a table's size costs.
+    private static let growth: [Measurement] = [10, 100, 1000, 10_000].flatMap { attributes in
+        [
+            Measurement("server of \(attributes) attributes, read by handle", allocations: 0) {
+                requests(of: attributes, mtu: 23, valueLength: 20) { ATTReadRequest(handle: $0).encoded() }
+            },
+            Measurement("server of \(attributes) attributes, read by type of the last one") {
+                let (database, _) = table(of: attributes, valueLength: 20, last: 0x2901)
+                let request: [UInt8] = [0x08, 1, 0, 0xFF, 0xFF, 0x01, 0x29]
+                return requests([request], to: database, mtu: 247)
+            },
+            Measurement("server of \(attributes) attributes, discovery of all") {
+                let (database, _) = table(of: attributes, valueLength: 20)
+                // A response of 247 octets has 61 handles with their types.
+                let pdus = stride(from: 1, through: attributes, by: 61).map { first in
+                    [0x04, UInt8(first & 0xFF), UInt8(first >> 8), 0xFF, 0xFF]
+                }
+                let run = requests(pdus, to: database, mtu: 247)
+                return { count in run(count * pdus.count) }
+            },
+        ]
+    }
+
     /// Requests for the values of a table, one after the other.
     private static func requests(
         of attributes: Int, mtu: UInt16, valueLength: Int, _ request: (AttributeHandle) -> [UInt8]
     ) -> Measurement.Operation {
+        let (database, handles) = table(of: attributes, valueLength: valueLength)
+        return requests(handles.map(request), to: database, mtu: mtu)
+    }
+
+    private static func requests(
+        _ pdus: [[UInt8]], to database: GATTDatabase, mtu: UInt16
+    ) -> Measurement.Operation {
+        var server = GATTServer(database: database)
+        server.connected(link, mtu: mtu, at: .zero)
+        return { count in play(pdus, count, to: &server) }
+    }
+
+    /// A service of characteristics, and the handles of their values.
+    /// - Parameter last: the type of the last attribute; `nil`: of a description, if one is left.
+    private static func table(
+        of attributes: Int, valueLength: Int, last: UInt16? = nil
+    ) -> (GATTDatabase, values: [AttributeHandle]) {
         var handles: [AttributeHandle] = []
         var rows: [RawAttribute] = []
         func add(_ type: UInt16, _ permissions: AttributePermissions, _ value: [UInt8]) {
@@ -41,18 +83,17 @@ enum ServerMeasurements {
         }
         add(0x2800, .readable, [0x0D, 0x18])
         while rows.count + 2 <= attributes {
-            add(0x2803, .readable, [0x0A, UInt8((rows.count + 2) & 0xFF), 0, 0x37, 0x2A])
-            handles.append(AttributeHandle(rawValue: UInt16(rows.count + 1)))
-            add(0x2A37, [.readable, .writeable], [UInt8](repeating: 1, count: valueLength))
+            let handle = rows.count + 2
+            add(0x2803, .readable, [0x0A, UInt8(handle & 0xFF), UInt8(handle >> 8), 0x37, 0x2A])
+            handles.append(AttributeHandle(rawValue: UInt16(handle)))
+            let isLast = rows.count + 2 > attributes
+            add(isLast ? last ?? 0x2A37 : 0x2A37, [.readable, .writeable], [UInt8](repeating: 1, count: valueLength))
         }
         if rows.count < attributes { add(0x2901, .readable, [0x41]) }
         guard let database = try? GATTDatabase(attributes: rows), rows.count == attributes else {
             fatalError("no table")
         }
-        var server = GATTServer(database: database)
-        server.connected(link, mtu: mtu, at: .zero)
-        let pdus = handles.map(request)
-        return { count in play(pdus, count, to: &server) }
+        return (database, handles)
     }
 
     /// Holds the server for the whole round, as its owner does: nothing is measured but the server.

@@ -9,6 +9,8 @@ public enum BenchmarkService {
     public static let stream = uuid(9)
     /// Takes write commands, which are only counted.
     public static let sink = uuid(10)
+    /// Is read; only the feeder has it.
+    public static let reading = uuid(11)
     /// The SPSM of a channel that sends each message back.
     public static let echo: UInt16 = 0x80
     /// What both ends of that channel accept: so much is on its way at a time that btvirt drops nothing of it.

@@ -7,10 +7,11 @@ import BenchmarkService
 ///     Central ADAPTER ADDRESS[/random]
 ///
 /// Lines in: `discover` connects, discovers everything, disconnects; `idle SECONDS` connects and does nothing; `stream
-/// OCTETS LENGTH` connects and asks for so many octets in notifications of such a length; `write OCTETS LENGTH` sends
-/// as many in write commands; `channel OCTETS LENGTH` sends as many on a channel and takes them back. Each is answered
-/// by a line of JSON: milliseconds from the call to the whole database and what was found, wake-ups of the adapter's
-/// thread while idle, or milliseconds from the request to the last notification or message. `ready` is the first line.
+/// OCTETS LENGTH [PART]` connects and asks for so many octets in notifications of such a length, PART octets at once;
+/// `write OCTETS LENGTH` sends as many in write commands; `channel OCTETS LENGTH` sends as many on a channel and takes
+/// them back; what `Rounds` has is for `Feeder`. Each is answered by a line of JSON: milliseconds from the call to the
+/// whole database and what was found, wake-ups of the adapter's thread while idle, or milliseconds from the request to
+/// the last notification or message. `ready` is the first line.
 @main
 struct Central {
     static func main() async {
@@ -34,6 +35,8 @@ struct Central {
                     try await write(words, to: peer, with: adapter)
                 } else if line.hasPrefix("channel "), let words = Stream(line) {
                     try await echo(words, from: peer, with: adapter)
+                } else if let round = Round(line) {
+                    answer(try await round.run(on: peer, with: adapter))
                 } else {
                     answer("{\"event\":\"unknown\"}")
                 }
@@ -77,12 +80,15 @@ struct Central {
     private struct Stream {
         let octets: UInt32
         let length: UInt16
+        /// Octets that are asked for at once.
+        let part: Int
 
         init?(_ line: String) {
             let words = line.split(separator: " ")
-            guard words.count == 3, let octets = UInt32(words[1]), let length = UInt16(words[2]) else { return nil }
+            guard words.count >= 3, let octets = UInt32(words[1]), let length = UInt16(words[2]) else { return nil }
             self.octets = octets
             self.length = length
+            part = words.count > 3 ? Int(words[3]) ?? Self.partLength : Self.partLength
         }
 
         /// Octets that are asked for at once. btvirt drops what its receiver's socket cannot hold, without a word; so
@@ -110,7 +116,7 @@ struct Central {
         var count = 0
         var isInOrder = true
         while octets < Int(wish.octets) {
-            let part = min(Stream.partLength, Int(wish.octets) - octets)
+            let part = min(wish.part, Int(wish.octets) - octets)
             try await peripheral.write(wish.request(for: UInt32(part)), to: control)
             var received = 0
             var next: UInt32 = 0
@@ -193,11 +199,11 @@ struct Central {
             """)
     }
 
-    private static func milliseconds(_ duration: Duration) -> Double {
+    static func milliseconds(_ duration: Duration) -> Double {
         Double(duration.components.seconds) * 1e3 + Double(duration.components.attoseconds) / 1e15
     }
 
-    private static func answer(_ line: String) {
+    static func answer(_ line: String) {
         print(line)
         flush()
     }

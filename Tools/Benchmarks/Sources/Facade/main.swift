@@ -3,12 +3,12 @@ import Glibc
 
 /// Measures an app on the Core Bluetooth API, whose controller stands at the other end of a Unix socket.
 ///
-///     Facade scan | latency | listen [duplicates] | idle | flood FOLDER RATE
+///     Facade scan | latency | listen [duplicates] | idle | flood FOLDER RATE | feeder
 ///
 /// With BLED in the environment, the app of `scan` and `latency` shares the controller of that program, which is
 /// started for it on FACADE_FOLDER. `listen` and `idle` are only apps, of the daemon that JELLING_SOCKET names, and
 /// `flood` only a controller, which sends so many reports a second; they say `ready`, and end with their standard
-/// input.
+/// input. `feeder` is `FeederApp` on the controller that the environment names.
 let words = Array(CommandLine.arguments.dropFirst())
 let mode = words.first ?? "latency"
 let folder = ProcessInfo.processInfo.environment["FACADE_FOLDER"] ?? "/tmp/jelling-facade-\(getpid())"
@@ -86,6 +86,8 @@ case "flood":
     controller.reportsPerSecond = Int(words[2])
     controller.start()
     ready()
+case "feeder":
+    app = FeederApp()
 default:
     let notifications = 3000
     let controller = SocketController(path: folder + "/hci", flood: 0, notifications: notifications)

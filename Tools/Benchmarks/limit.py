@@ -1,0 +1,400 @@
+"""Rows beside a host that does nothing: what is left of a host's time is between its engine and the wire.
+
+  limit.py PROGRAMS [WORD]…     PROGRAMS: the folder of Feeder, NullHost, Central, Facade and Benchmark; words choose rows by
+                                name. BLED: bled as it is handed on
+
+Each row is measured in turns: Jelling, the null host and Bumble on the same feeder, which is controller and peer at once and
+never lets a host wait. Prints rows for `table.py`; a run of all rows writes its table into Documentation/Performance.md."""
+import contextlib, json, os, pathlib, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+
+from rows import HERE, PEER, ROOT, Central, bench, measured, row
+
+PROGRAMS = os.path.abspath(sys.argv[1])
+WORDS = [word for word in sys.argv[2:] if word != '--check']
+PAGE = pathlib.Path(ROOT, 'Documentation', 'Performance.md')
+RUNS = 5
+# Small enough that nothing is dropped when a reader falls behind: so many notifications wait for it at most.
+PART = 2048
+DATABASES = {'5 attributes of a service': (0, 0), '20 services with 200 characteristics': (20, 10)}
+CREDITS = 1, 8, 32, 255
+LINKS = 1, 8, 32, 64
+# System calls that are counted.
+CALLS = 'raw_syscalls:sys_enter', 'syscalls:sys_enter_futex', 'syscalls:sys_enter_read', 'syscalls:sys_enter_epoll_wait'
+
+table = []
+
+
+class Feeding:
+    """A feeder, and hosts on it, one after the other."""
+
+    def __init__(self, services=0, characteristics=0, credits=8, log=False):
+        self.folder = tempfile.TemporaryDirectory(prefix='jelling-')
+        self.socket = os.path.join(self.folder.name, 'hci')
+        self.log = os.path.join(self.folder.name, 'packets') if log else None
+        self.database = ['--services', str(services), '--characteristics', str(characteristics)]
+        words = [*self.database, '--credits', str(credits), *(['--log', self.log] if log else [])]
+        self.feeder = subprocess.Popen([os.path.join(PROGRAMS, 'Feeder'), self.socket, *words],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if b'ready' not in self.feeder.stdout.readline():
+            raise bench.Failure('the feeder does not begin')
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.feeder.stdin.close()
+        try:
+            self.feeder.wait(5)
+        except subprocess.TimeoutExpired:
+            self.feeder.kill()
+            self.feeder.wait()
+        self.folder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def ours(self, way=None):
+        return Central(os.path.join(PROGRAMS, 'Central'), way or f'unix:{self.socket}', PEER + '/random', log=self.path('ours.err'))
+
+    def null(self):
+        return Central(os.path.join(PROGRAMS, 'NullHost'), self.socket, *self.database, log=self.path('null.err'))
+
+    def theirs(self):
+        return Central(bench.PYTHON, os.path.join(HERE, 'bumble_central.py'), f'unix:{self.socket}', PEER,
+                       log=self.path('theirs.err'))
+
+    @contextlib.contextmanager
+    def bled(self):
+        """bled on the feeder; yields the path of its socket."""
+        path = self.path('bled.sock')
+        with open(self.path('bled.err'), 'wb') as errors:
+            child = subprocess.Popen([os.environ['BLED'], '--adapter', f'unix:{self.socket}', '--socket', path],
+                                     stdin=subprocess.DEVNULL, stderr=errors)
+        try:
+            limit = time.monotonic() + 20
+            while not os.path.exists(path) and time.monotonic() < limit:
+                time.sleep(0.01)
+            yield path
+        finally:
+            child.terminate()
+            child.wait(10)
+
+    @contextlib.contextmanager
+    def app(self, daemon=None):
+        """An app on the Core Bluetooth API."""
+        ways = {'JELLING_SOCKET': daemon} if daemon else {'JELLING_SOCKET': 'none', 'JELLING_TRANSPORT': f'unix:{self.socket}'}
+        before = {key: os.environ.get(key) for key in [*ways, 'JELLING_STATE']}
+        os.environ.update(ways, JELLING_STATE=self.folder.name)
+        try:
+            with Central(os.path.join(PROGRAMS, 'Facade'), 'feeder', log=self.path('app.err')) as app:
+                yield app
+        finally:
+            for key, value in before.items():
+                os.environ.pop(key, None)
+                if value is not None:
+                    os.environ[key] = value
+
+
+def in_turns(runs, hosts):
+    """What each host answers in each run; the first run warms up and does not count."""
+    answers = {name: [] for name in hosts}
+    for turn in range(runs + 1):
+        for name in hosts if turn % 2 else reversed(hosts):
+            answer = hosts[name]()
+            if turn:
+                answers[name].append(answer)
+    return answers
+
+
+def has_bumble():
+    return os.path.exists(bench.PYTHON)
+
+
+def told(name, values, unit, less_is_better=False, budget='', remark=''):
+    """Rows of Jelling beside the null host and Bumble; `budget` is a ratio to the null host, which is a goal: only the ratio
+    to Bumble, by a wide margin, is checked."""
+    of = {host: statistics.median(list_) for host, list_ in values.items() if list_}
+    ours, null, theirs = of['ours'], of.get('null'), of.get('theirs')
+    sign = '<=' if less_is_better else '>='
+    row(name, ours, unit, f'{sign}{budget}*peer' if budget and null else '', '', null or '',
+        ('peer: the null host; ' if null else '') + remark)
+    if theirs:
+        row(f'{name}, beside Bumble', ours, unit, f'{sign}1*peer', 'check', theirs)
+    table.append((name, unit, ours, null, theirs, remark))
+
+
+def counted(name, value, unit, budget='', check='', remark=''):
+    row(name, value, unit, budget, check, remark=remark)
+    table.append((name, unit, value, None, None, remark))
+
+
+@contextlib.contextmanager
+def system_calls(process):
+    """Counts the system calls of a process while it works; nothing where this cannot be counted."""
+    counts = {}
+    perf = shutil.which('perf')
+    if not perf:
+        yield counts
+        return
+    child = subprocess.Popen([perf, 'stat', '-x', ',', '-p', str(process), '-e', ','.join(CALLS)],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    try:
+        yield counts
+    finally:
+        child.send_signal(signal.SIGINT)
+        for line in child.communicate(timeout=20)[1].splitlines():
+            fields = line.split(',')
+            if len(fields) > 2 and fields[0].isdigit() and fields[2] in CALLS:
+                counts[fields[2].rpartition('_')[2] if 'raw' not in fields[2] else 'all'] = int(fields[0])
+
+
+# MARK: Notifications
+
+def stream_line(count, length):
+    return f'stream {count * length} {length} {PART * length}'
+
+
+def rate(host, count, length):
+    """Notifications a second, and what the host computed for each in nanoseconds."""
+    before = computed(host.process.pid)
+    answer = host.ask(stream_line(count, length), 'streamed')
+    if answer['octets'] != count * length or not answer.get('inOrder', True):
+        raise bench.Failure(str(answer))
+    return answer['notifications'] / answer['ms'] * 1e3, (computed(host.process.pid) - before) / count
+
+
+def computed(process):
+    """Nanoseconds that the threads of a process have computed: other processes take time, and not these."""
+    total = 0
+    for task in os.listdir(f'/proc/{process}/task'):
+        with contextlib.suppress(OSError), open(f'/proc/{process}/task/{task}/schedstat') as file:
+            total += int(file.read().split()[0])
+    return total
+
+
+def told_rates(name, answers, **options):
+    told(name, {host: [rate for rate, _ in list_] for host, list_ in answers.items()}, '1/s', **options)
+    told(f'{name}: processor', {host: [used for _, used in list_] for host, list_ in answers.items()}, 'ns', True,
+         remark='of one notification, all threads')
+
+
+def notifications(name):
+    for length in 20, 244:
+        with Feeding() as feeding:
+            many, few = PART * 100, PART * 4
+
+            def runs(make, count):
+                # Each has the feeder for itself: it serves one host at a time.
+                def run():
+                    with make() as host:
+                        return rate(host, count, length)
+                return run
+            hosts = {'ours': runs(feeding.ours, many), 'null': runs(feeding.null, many)}
+            if has_bumble():
+                hosts['theirs'] = runs(feeding.theirs, few)
+            told_rates(f'{name}, {length} octets', in_turns(RUNS, hosts), budget=0.25, remark=f'median of {RUNS}')
+            with feeding.ours() as host:
+                with system_calls(host.process.pid) as counts:
+                    rate(host, many, length)
+            calls_rows(f'{name}, {length} octets', counts, many)
+
+
+def calls_rows(name, counts, count):
+    if not counts:
+        return row(f'system calls a notification: {name}', remark='perf is not installed, or may not count')
+    counted(f'futex calls a notification: {name}', counts['futex'] / count, '', '<=0.1', 'check')
+    others = counts['all'] / count
+    counted(f'system calls a notification: {name}', others, '', '', '',
+            f'reads {counts["read"] / count:.4f}, waits {counts["wait"] / count:.4f}')
+
+
+def delegate(name):
+    with Feeding() as feeding:
+        for length in 20, 244:
+            many = PART * 50
+
+            def app():
+                with feeding.app() as host:
+                    return rate(host, many, length)
+
+            def null():
+                with feeding.null() as host:
+                    return rate(host, many, length)
+            told_rates(f'{name}, {length} octets', in_turns(RUNS, {'ours': app, 'null': null}), remark=f'median of {RUNS}')
+            with feeding.app() as host:
+                with system_calls(host.process.pid) as counts:
+                    rate(host, many, length)
+            calls_rows(f'{name}, {length} octets', counts, many)
+
+
+def through_bled(name):
+    for length in 20, 244:
+        many = PART * 50
+        rates = {'to a tool': [], 'to an app': []}
+        for _ in range(3):
+            with Feeding() as feeding, feeding.bled() as daemon:
+                with feeding.ours(f'bled:{daemon}') as host:
+                    rates['to a tool'].append(rate(host, many, length))
+                with feeding.app(daemon) as host:
+                    rates['to an app'].append(rate(host, many, length))
+        with Feeding() as feeding:
+            nulls = []
+            for _ in range(3):
+                with feeding.null() as host:
+                    nulls.append(rate(host, many, length))
+        for whom, values in rates.items():
+            told_rates(f'{name} {whom}, {length} octets', {'ours': values, 'null': nulls}, remark='median of 3')
+
+
+# MARK: Requests
+
+def pdus(log, begin):
+    """The requests of the host's log from `begin` on, as hexadecimal digits."""
+    lines = pathlib.Path(log).read_text().split()[begin:]
+    return [line[18:] for line in lines if line.startswith('02') and line[14:18] == '0400']
+
+
+def discovery(name):
+    for what, (services, characteristics) in DATABASES.items():
+        with Feeding(services, characteristics, log=True) as feeding:
+            def run(make):
+                def once():
+                    with make() as host:
+                        # A program is slower in its first turns, which load and fill what the others find.
+                        return [host.ask('discover', 'discovered') for _ in range(10)][-1]
+                return once
+            hosts = {'ours': run(feeding.ours), 'null': run(feeding.null)}
+            if has_bumble():
+                hosts['theirs'] = run(feeding.theirs)
+            answers = in_turns(RUNS, hosts)
+            told(f'{name}, {what}', {host: [a['ms'] for a in list_] for host, list_ in answers.items()}, 'ms', True,
+                 budget=1.5, remark=f'median of {RUNS}')
+            begin = len(pathlib.Path(feeding.log).read_text().split())
+            with feeding.ours() as host:
+                host.ask('discover', 'discovered')
+            needed = answers['null'][0]['requests']
+            sent = [pdu for pdu in pdus(feeding.log, begin) if not pdu.startswith('02')]
+            extra = [pdu for pdu in sent if pdu not in needed]
+            counted(f'requests that are not needed: {name}, {what}', len(sent) - len(needed), '', '<=0', 'check',
+                    f'{len(sent)} sent, {len(needed)} needed{"; not needed: " + " ".join(extra) if extra else ""}')
+
+
+def reads(name):
+    with Feeding() as feeding:
+        def run(make, count):
+            def once():
+                with make() as host:
+                    answer = host.ask(f'read {count}', 'reads')
+                    return answer['ms'] / answer['reads'] * 1e3
+            return once
+        hosts = {'ours': run(feeding.ours, 5000), 'null': run(feeding.null, 5000)}
+        if has_bumble():
+            hosts['theirs'] = run(feeding.theirs, 500)
+        told(name, in_turns(RUNS, hosts), 'µs', True, budget=1.5, remark=f'median of {RUNS}')
+
+
+def writes(name):
+    for credits in CREDITS:
+        with Feeding(credits=credits) as feeding:
+            def run(make, line):
+                def once():
+                    with make() as host:
+                        answer = host.ask(line, 'written')
+                        return answer['writes'] / answer['ms'] * 1e3
+                return once
+            null = run(feeding.null, f'write {20000 * 244} 244')
+            told(f'{name}, credits {credits}, one after the other',
+                 in_turns(3, {'ours': run(feeding.ours, f'writes {20000 * 244} 244 1'), 'null': null}), '1/s', budget=0.6,
+                 remark='median of 3')
+            told(f'{name}, credits {credits}, 16 at once',
+                 in_turns(3, {'ours': run(feeding.ours, f'writes {20000 * 244} 244 16'), 'null': null}), '1/s', budget=0.6,
+                 remark='median of 3')
+
+
+# MARK: Latency
+
+LATENCIES, INTERVAL = 2000, 1000
+
+
+def latency(name):
+    line = f'latency {LATENCIES} {INTERVAL}'
+    answers = {'async loop': [], 'delegate': [], 'null': [], 'tool through bled': [], 'app through bled': []}
+    for _ in range(3):
+        with Feeding() as feeding:
+            for whom, make in (('async loop', feeding.ours), ('delegate', feeding.app), ('null', feeding.null)):
+                with make() as host:
+                    answers[whom].append(host.ask(line, 'latencies'))
+        with Feeding() as feeding, feeding.bled() as daemon:
+            with feeding.ours(f'bled:{daemon}') as host:
+                answers['tool through bled'].append(host.ask(line, 'latencies'))
+            with feeding.app(daemon) as host:
+                answers['app through bled'].append(host.ask(line, 'latencies'))
+    # The least of three: others share the machine.
+    least = {whom: [min(a[key] for a in list_) / 1e3 for key in ('median', 'most')] for whom, list_ in answers.items()}
+    for whom in answers:
+        if whom != 'null':
+            for index, what in enumerate(('median', '99th percentile')):
+                told(f'{name} {whom}, {what}', {'ours': [least[whom][index]], 'null': [least['null'][index]]}, 'µs', True,
+                     remark=f'least of 3, {LATENCIES} each')
+
+
+def links(name):
+    costs = {}
+    for count in LINKS:
+        with Feeding(credits=32) as feeding, feeding.ours() as host:
+            answer = host.ask(f'links {count} 200 10000', 'held')
+            costs[count] = answer['nanoseconds'] / answer['notifications'] / 1e3, answer['kilobytes'] / max(1, count - 1)
+    for count, (cost, memory) in costs.items():
+        counted(f'{name}, {count} links: processor a notification', cost, 'µs', remark='100 notifications a second on each')
+        if count > 1:
+            counted(f'{name}, {count} links: memory of each but the first', memory, 'kB')
+
+
+# MARK: The engine alone
+
+def engine(name):
+    words = [word for word in ('server of', 'devices in the air') if not WORDS or any(w in word or word in w for w in WORDS)]
+    done = subprocess.run([os.path.join(PROGRAMS, 'Benchmark'), *(words or ['server of', 'devices in the air'])],
+                          check=True, capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        what, value, unit, budget, check, _, remark = line.split('\t')
+        counted(what, float(value), unit, budget, check, remark)
+
+
+# MARK: The page
+
+def figure(value, unit):
+    if value is None:
+        return ''
+    if value >= 1000:
+        text = f'{value:,.0f}'
+    elif unit == '' and value < 10:
+        text = f'{value:.4f}'.rstrip('0').rstrip('.') or '0'
+    else:
+        text = f'{value:.2f}'.rstrip('0').rstrip('.')
+    return f'{text} {unit}'.strip()
+
+
+def write_page():
+    """Puts the table between its marks."""
+    lines = ['| what | Jelling | null host | ratio | Bumble | ratio | |', '|---|---|---|---|---|---|---|']
+    for name, unit, ours, null, theirs, remark in table:
+        ratios = [f'{ours / other:.2f}' if other else '' for other in (null, theirs)]
+        lines.append(f'| {name} | {figure(ours, unit)} | {figure(null, unit)} | {ratios[0]} | {figure(theirs, unit)} | '
+                     f'{ratios[1]} | {remark} |')
+    text = PAGE.read_text(encoding='utf-8')
+    begin, end = '<!-- Tools/benchmark limit writes from here -->', '<!-- to here -->'
+    head, _, rest = text.partition(begin)
+    tail = rest.partition(end)[2]
+    PAGE.write_text(f'{head}{begin}\n' + '\n'.join(re.sub(r' +\|', ' |', line) for line in lines) + f'\n{end}{tail}',
+                    encoding='utf-8')
+
+
+for measure, name in ((notifications, 'notifications to an async loop'), (delegate, 'notifications to a delegate'),
+                      (through_bled, 'notifications through bled'), (discovery, 'connect + full discovery'),
+                      (reads, 'read'), (writes, 'write without response'), (latency, 'packet to'),
+                      (links, 'many links'), (engine, 'server of attributes, devices in the air')):
+    measured(WORDS, measure, name, needs_peers=False)
+if not WORDS and '--check' not in sys.argv:
+    write_page()
