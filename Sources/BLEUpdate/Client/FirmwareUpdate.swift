@@ -176,6 +176,8 @@ struct UpdateLink: Sendable {
         losses += 1
         guard losses <= Self.lossLimit else { throw UpdateError.linkLost }
         await drop()
+        // A device that does not accept connections yet is given time.
+        if case .connectionFailed = error { try await Task.sleep(for: .milliseconds(250 << losses)) }
     }
 
     /// Ends the link, if it has not ended.
