@@ -67,6 +67,7 @@ struct SimulatedSecureTransfer {
     private mutating func create(
         _ type: UInt8, _ count: Int, _ nordic: SimulatedNordic
     ) throws(SimulatedFlash.PowerLoss) -> SimulatedReaction {
+        untilReceipt = receiptInterval
         switch Kind(rawValue: type) {
         case .command:
             guard 1...512 ~= count else { return answer(1, 4) }

@@ -26,8 +26,13 @@ public struct FirmwareUpdate: Sendable {
         public var confirms = true
         /// How many requests may be in flight (mcumgr); `nil` for what the device's buffers allow.
         public var window: Int?
-        /// After how many packets the device reports what it has (Nordic); `nil` for what fits to the ATT_MTU, 0 for never.
+        /// After how many packets the device reports what it has, and is waited for (Nordic); 0 for never. With `nil`, secure
+        /// DFU does so only once the bootloader has lost packets, and legacy DFU every ten packets.
         public var receiptInterval: Int?
+        /// The pace of links that are made again; the first one has that of its `ConnectRequest`.
+        public var pace: LinkPace? = .throughput
+        /// The PHYs on which links that are made again may begin; `nil`: LE 1M.
+        public var phys: PHYSet?
         /// How long the device may take to return after a restart or a lost link.
         public var patience = Duration.seconds(90)
 
@@ -92,126 +97,5 @@ public struct FirmwareUpdate: Sendable {
         }
         var run = NordicUpdate(parts, options, peripheral, progress)
         return try await run.run()
-    }
-}
-
-/// A link that is made again when it is lost, as long as the update goes on in between.
-struct UpdateLink: Sendable {
-    /// How often in a row the link may be lost without progress.
-    private static let lossLimit = 8
-
-    let adapter: Adapter
-    let address: DeviceAddress
-    let patience: Duration
-    private(set) var peripheral: Peripheral?
-    private(set) var reconnections = 0
-    private var losses = 0
-    /// A bootloader that may have other addresses and names than the application.
-    private var bootloader: (name: String?, addresses: [DeviceAddress])?
-
-    init(_ peripheral: Peripheral, patience: Duration) {
-        adapter = peripheral.adapter
-        address = peripheral.address
-        self.patience = patience
-        self.peripheral = peripheral
-    }
-
-    /// The link, made again if it has ended.
-    mutating func connected() async throws -> Peripheral {
-        if let peripheral, await peripheral.information != nil { return peripheral }
-        let found: Peripheral
-        do {
-            found = try await reach()
-        } catch BLEError.timedOut {
-            throw UpdateError.deviceNotFound(bootloader == nil ? "\(address)" : "the bootloader of \(address)")
-        }
-        reconnections += 1
-        peripheral = found
-        return found
-    }
-
-    private func reach() async throws -> Peripheral {
-        guard let bootloader else { return try await adapter.connect(to: address, timeout: patience) }
-        let adapter = adapter
-        let search = Task { () async throws -> DeviceAddress in
-            for try await discovery in adapter.scan(ScanRequest()) where discovery.isConnectable {
-                guard let found = discovery.address?.withoutIdentityMark else { continue }
-                let isNamed = bootloader.name != nil && discovery.advertisingData.localName == bootloader.name
-                if isNamed || bootloader.addresses.contains(found) { return found }
-            }
-            throw CancellationError()
-        }
-        let timer = Task { [patience] in
-            try await Task.sleep(for: patience)
-            search.cancel()
-        }
-        defer { timer.cancel() }
-        let found: DeviceAddress
-        do {
-            found = try await withTaskCancellationHandler {
-                try await search.value
-            } onCancel: {
-                search.cancel()
-            }
-        } catch is CancellationError {
-            try Task.checkCancellation()
-            throw BLEError.timedOut(patience)
-        }
-        return try await adapter.connect(to: found, timeout: patience)
-    }
-
-    /// From now on the device is looked for under the addresses and the name that its bootloader may have.
-    mutating func awaitsBootloader(name: String?, hasNextAddress: Bool) {
-        let own = address.withoutIdentityMark
-        bootloader = (name, hasNextAddress ? [own, own.nextAddress] : [own])
-    }
-
-    /// The update has gone on.
-    mutating func progressed() { losses = 0 }
-
-    /// - Throws: the error, if it is not the loss of a link, or if there were too many.
-    mutating func lost(_ error: any Error) async throws {
-        try Task.checkCancellation()
-        guard let error = error as? BLEError, error.isLostLink else { throw error }
-        losses += 1
-        guard losses <= Self.lossLimit else { throw UpdateError.linkLost }
-        await drop()
-        // A device that does not accept connections yet is given time.
-        if case .connectionFailed = error { try await Task.sleep(for: .milliseconds(250 << losses)) }
-    }
-
-    /// Ends the link, if it has not ended.
-    mutating func drop() async {
-        _ = try? await peripheral?.disconnect()
-        peripheral = nil
-    }
-
-    /// Waits for the end of the link that a restart brings, and ends it if it stays.
-    mutating func awaitRestart() async throws {
-        if let peripheral {
-            let wait = Task { _ = try? await peripheral.waitForDisconnection() }
-            let timer = Task {
-                try await Task.sleep(for: .seconds(12))
-                wait.cancel()
-            }
-            await withTaskCancellationHandler {
-                await wait.value
-            } onCancel: {
-                wait.cancel()
-            }
-            timer.cancel()
-            try Task.checkCancellation()
-        }
-        await drop()
-    }
-}
-
-extension BLEError {
-    /// Whether another link may do better.
-    var isLostLink: Bool {
-        switch self {
-        case .linkLost, .notConnected, .bearerClosed, .transactionTimeout, .connectionFailed: true
-        default: false
-        }
     }
 }

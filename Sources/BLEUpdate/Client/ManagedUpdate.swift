@@ -20,7 +20,7 @@ struct ManagedUpdate {
         self.images = images
         self.options = options
         self.progress = progress
-        link = UpdateLink(peripheral, patience: options.patience)
+        link = UpdateLink(peripheral, options)
     }
 
     mutating func run() async throws -> FirmwareUpdate.Outcome {

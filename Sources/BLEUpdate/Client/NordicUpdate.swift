@@ -48,7 +48,7 @@ struct NordicUpdate {
         self.progress = progress
         isSecure = parts.first?.isSecure ?? true
         outcome = FirmwareUpdate.Outcome(isSecure ? .secureDFU : .legacyDFU)
-        link = UpdateLink(peripheral, patience: options.patience)
+        link = UpdateLink(peripheral, options)
     }
 
     mutating func run() async throws -> FirmwareUpdate.Outcome {
@@ -178,12 +178,11 @@ struct NordicUpdate {
             outcome.seconds += meter.seconds
             if sent > 0 { link.progressed() }
         }
-        // About two kilobytes in flight: what the buffers of bootloaders hold.
-        let interval = options.receiptInterval ?? min(32, max(1, 2048 / limit))
         do {
             if isSecure {
                 let machine = SecureDFU(
-                    initPacket: part.initPacket, image: part.image, packetLimit: limit, receiptInterval: interval)
+                    initPacket: part.initPacket, image: part.image, packetLimit: limit,
+                    receiptInterval: options.receiptInterval)
                 _ = try await runner.run(machine) { done, _ in meter.reached(done) }
             } else {
                 let plan = LegacyDFU.Plan(

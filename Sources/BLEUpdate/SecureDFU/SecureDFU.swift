@@ -18,14 +18,20 @@ package struct SecureDFU: UpdateMachine {
     /// After this the bootloader is asked for what it has: it may count packets otherwise.
     private static let receiptPatience = Microseconds.seconds(3)
     private static let retryLimit = 4
+    /// What bootloaders can take while their flash is busy.
+    private static let carefulReceiptInterval = 8
 
     private let initPacket: [UInt8]
     private let image: [UInt8]
     private let packetLimit: Int
-    private let receiptInterval: Int
+    private var receiptInterval: Int
+    /// Whether receipts begin when the bootloader has lost packets.
+    private let choosesReceipts: Bool
     private var phase = Phase.idle
     private var actions = ActionQueue()
     private var deadline: Instant?
+    /// How long the current step may take once it has been written.
+    private var stepPatience = Self.patience
     private var retries = 0
     /// The most octets of a data object.
     private var objectLimit = 4096
@@ -33,20 +39,25 @@ package struct SecureDFU: UpdateMachine {
     private var object = 0..<0
     /// The next octet to send.
     private var next = 0
-    /// Packets until the bootloader reports; it counts over all objects.
+    /// Packets until the bootloader reports; it counts anew in each object.
     private var untilReceipt = 0
     private var receiptsAwaited = 0
+    /// The longest part of the image that the bootloader is known to have right, and its checksum.
+    private var confirmed = (count: 0, checksum: UInt32(0))
     /// Whether the object that is executed is the last one.
     private var isActivating = false
 
     /// - Parameters:
     ///   - packetLimit: the longest packet in octets.
-    ///   - receiptInterval: after how many packets the bootloader reports what it has; 0 for never.
-    package init(initPacket: [UInt8], image: [UInt8], packetLimit: Int, receiptInterval: Int) {
+    ///   - receiptInterval: after how many packets the bootloader reports what it has, and is waited for; 0 for never. `nil`
+    ///     leaves the pace to the flow control of the link, until the bootloader has lost packets.
+    package init(initPacket: [UInt8], image: [UInt8], packetLimit: Int, receiptInterval: Int?) {
         self.initPacket = initPacket
         self.image = image
-        self.packetLimit = max(1, packetLimit)
-        self.receiptInterval = min(0xFFFF, max(0, receiptInterval))
+        // Flash is written in words, and some bootloaders do not put halves together.
+        self.packetLimit = packetLimit < 4 ? max(1, packetLimit) : packetLimit & ~3
+        self.receiptInterval = min(0xFFFF, max(0, receiptInterval ?? 0))
+        choosesReceipts = receiptInterval == nil
     }
 
     package var nextDeadline: Instant? { deadline }
@@ -57,6 +68,7 @@ package struct SecureDFU: UpdateMachine {
     ) {
         self.phase = phase
         actions.add(.writeControl(octets))
+        stepPatience = patience
         deadline = now.advanced(by: patience)
     }
 
@@ -95,7 +107,9 @@ package struct SecureDFU: UpdateMachine {
         case .ready:
             guard phase == .idle else { return }
             ask(.selectingCommand, [SecureDFUOperation.select.rawValue, 1], now)
-        case .written: break
+        case .written:
+            // The packets before it have left only now.
+            if deadline != nil, phase != .sendingData { deadline = now.advanced(by: stepPatience) }
         case .notified(let octets):
             guard phase != .ended, phase != .idle else { return }
             guard let response = SecureDFUResponse(octets) else {
@@ -145,9 +159,7 @@ package struct SecureDFU: UpdateMachine {
             } else if retry() {
                 createCommand(at: now)
             }
-        case (.executingCommand, _):
-            ask(
-                .settingReceipts, [SecureDFUOperation.setReceipts.rawValue] + Self.octets(receiptInterval, 2), now)
+        case (.executingCommand, _): setReceipts(at: now)
         case (.settingReceipts, _):
             untilReceipt = receiptInterval
             ask(.selectingData, [SecureDFUOperation.select.rawValue, 2], now)
@@ -157,6 +169,7 @@ package struct SecureDFU: UpdateMachine {
             resume(offset, checksum, at: now)
         case (.creatingData, _):
             next = object.lowerBound
+            untilReceipt = receiptInterval
             send(at: now)
         case (.sendingData, .checksum(let offset, let checksum)):
             receiptsAwaited = max(0, receiptsAwaited - 1)
@@ -173,8 +186,13 @@ package struct SecureDFU: UpdateMachine {
         }
     }
 
-    private func isRight(_ offset: Int, _ checksum: UInt32) -> Bool {
-        offset <= next && checksum == Checksum.crc32(image.prefix(offset))
+    private mutating func isRight(_ offset: Int, _ checksum: UInt32) -> Bool {
+        guard offset <= next else { return false }
+        guard offset >= confirmed.count else { return checksum == Checksum.crc32(image.prefix(offset)) }
+        let own = Checksum.crc32(image[confirmed.count..<offset], after: confirmed.checksum)
+        guard checksum == own else { return false }
+        confirmed = (offset, checksum)
+        return true
     }
 
     /// - Returns: whether it may be tried once more.
@@ -195,6 +213,10 @@ package struct SecureDFU: UpdateMachine {
 
     private mutating func executeCommand(at now: Instant) {
         ask(.executingCommand, [SecureDFUOperation.execute.rawValue], now)
+    }
+
+    private mutating func setReceipts(at now: Instant) {
+        ask(.settingReceipts, [SecureDFUOperation.setReceipts.rawValue] + Self.octets(receiptInterval, 2), now)
     }
 
     private mutating func resume(_ offset: Int, _ checksum: UInt32, at now: Instant) {
@@ -220,7 +242,11 @@ package struct SecureDFU: UpdateMachine {
 
     private mutating func recreate(at now: Instant) {
         receiptsAwaited = 0
-        if retry() { create(from: object.lowerBound, at: now) }
+        guard retry() else { return }
+        guard choosesReceipts, receiptInterval == 0 else { return create(from: object.lowerBound, at: now) }
+        // Then the bootloader is asked what it has, as on a new link.
+        receiptInterval = Self.carefulReceiptInterval
+        setReceipts(at: now)
     }
 
     /// Sends packets until a receipt is due, or the object ends.

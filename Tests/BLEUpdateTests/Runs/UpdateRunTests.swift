@@ -39,9 +39,16 @@ struct UpdateRunTests {
             }
             let clock = radio.clock
             let pump = Task {
+                var (known, idle) = (0, 0)
                 while !Task.isCancelled {
-                    let phase = phases.withLock { $0.last }
-                    if phase != .uploading { await clock.advance(by: .milliseconds(500)) }
+                    let (phase, count) = (phases.withLock { $0.last }, offsets.withLock { $0.count })
+                    (idle, known) = (count == known ? idle + 1 : 0, count)
+                    // While nothing arrives, the link may be lost, which only its timeout tells.
+                    if phase != .uploading {
+                        await clock.advance(by: .milliseconds(500))
+                    } else if idle > 20 {
+                        await clock.advance(by: .milliseconds(100))
+                    }
                     try await Task.sleep(for: .milliseconds(5))
                 }
             }

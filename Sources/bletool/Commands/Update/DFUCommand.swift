@@ -31,7 +31,7 @@ struct DFUCommand: ToolCommand {
     @Option("With mcumgr: requests in flight, 1 to 64; by default what the device's buffers allow.", "number")
     var window: Int?
 
-    @Option("With Nordic's DFU: packets after which the device reports; 0 for never.", "number") var prn: Int?
+    @Option("With Nordic's DFU: packets after which the device is waited for; 0 for never.", "number") var prn: Int?
 
     func validate() throws {
         if let window, !(1...64).contains(window) { throw ValidationError("--window is 1 to 64.") }
@@ -49,10 +49,11 @@ struct DFUCommand: ToolCommand {
         if peer == .name("-") { return }
         var options = FirmwareUpdate.Options()
         (options.confirms, options.window, options.receiptInterval) = (!noConfirm, window, prn)
-        let update = FirmwareUpdate(firmware, options: options)
         var search = connection.search
         // Short intervals while the image is sent, unless the user chose others.
         search.pace = search.pace ?? .throughput
+        (options.pace, options.phys) = (search.pace, search.phys)
+        let update = FirmwareUpdate(firmware, options: options)
         let (peer, strength, chosen) = (peer, strength, search)
         let adjust: (inout AdapterConfiguration) throws -> Void = { try session.prepareGATT(&$0, strength) }
         try await session.withAdapter(adjusting: adjust) { adapter in
