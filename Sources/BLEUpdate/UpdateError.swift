@@ -4,6 +4,8 @@ import BLE
 public enum UpdateError: Error, Equatable, Sendable {
     /// The device has none of the services of firmware update.
     case noUpdateService
+    /// The device has no service of mcumgr (SMP).
+    case noManagementService
     /// The file is of another kind than the device takes.
     case wrongFile(String)
     /// The file is for another device: what it demands, and what is there.
@@ -56,6 +58,7 @@ extension UpdateError: CustomStringConvertible {
     /// What went wrong, without the remedy.
     public var cause: String {
         switch self {
+        case .noManagementService: "the device does not speak mcumgr's SMP"
         case .noUpdateService: "the device has no service of firmware update (mcumgr, Nordic's secure or legacy DFU)"
         case .wrongFile(let text), .unsuitable(let text): text
         case .management(let error): error.cause
@@ -76,7 +79,7 @@ extension UpdateError: CustomStringConvertible {
         switch self {
         case .noUpdateService:
             "bring it into its update mode, with a button or its maker's app"
-        case .wrongFile, .unsuitable: nil
+        case .wrongFile, .unsuitable, .noManagementService: nil
         case .management(let error): error.remedy
         case .refused(_, let refusal): refusal.remedy
         case .damagedTransfer: "bring the devices closer together"

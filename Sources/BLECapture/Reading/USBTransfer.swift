@@ -85,7 +85,7 @@ struct USBControllers {
         func byteCount(of packet: [UInt8]) -> Int? {
             switch self {
             case .events: packet.count < 2 ? nil : 2 + Int(packet[1])
-            case .receivedData, .sentData: packet.count < 4 ? nil : 4 + Int(packet[2]) | Int(packet[3]) << 8
+            case .receivedData, .sentData: packet.count < 4 ? nil : 4 + (Int(packet[2]) | Int(packet[3]) << 8)
             }
         }
     }

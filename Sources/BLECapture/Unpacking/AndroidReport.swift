@@ -4,7 +4,7 @@ enum AndroidReport {
     private static let begin = Array("--- BEGIN:BTSNOOP_LOG_SUMMARY".utf8)
     private static let end = Array("--- END:BTSNOOP_LOG_SUMMARY".utf8)
     /// The most octets of a log, unpacked: Android keeps far less.
-    private static let limit = 64 << 20
+    private static let limit = 8 << 20
     /// Longer lines are no lines of interest.
     private static let lineLimit = 4096
 

@@ -119,7 +119,7 @@ extension FieldReader {
         _ field: PacketTables.Field, at start: Int, into output: inout DecodedOutput, facts: inout PacketFacts
     ) {
         let value = bytes.integer(start, width: 6)
-        facts.record(address: value)
+        facts.record(address: value, isTarget: field.key.isText("\"directAddress\":"))
         output.begin(field)
         output.address(value)
         output.end()

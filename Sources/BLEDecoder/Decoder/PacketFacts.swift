@@ -69,8 +69,9 @@ public struct PacketFacts: Sendable {
     }
 
     @inline(__always)
-    mutating func record(address: UInt64) {
-        latestAddress = address
+    mutating func record(address: UInt64, isTarget: Bool = false) {
+        // An advertisement says what its sender measures, not whom it is directed to.
+        if !isTarget { latestAddress = address }
         if filter.address == address { hasAddress = true }
     }
 

@@ -15,4 +15,10 @@ struct Name {
 
     var utf8: UnsafeBufferPointer<UInt8> { unsafe UnsafeBufferPointer(start: start, count: count) }
     var isEmpty: Bool { count == 0 }
+
+    func isText(_ text: StaticString) -> Bool {
+        // Constant memory, as above.
+        count == text.utf8CodeUnitCount && (unsafe utf8.elementsEqual(
+            UnsafeBufferPointer(start: text.utf8Start, count: count)))
+    }
 }

@@ -90,7 +90,7 @@ struct ManagedUpdate {
             let sent = meter.sent
             outcome.seconds += meter.seconds
             outcome.byteCount += sent
-            if sent > 0 { link.progressed() }
+            link.progressed(to: meter.reachedCount, of: index)
         }
         try await client.uploadImage(
             image.octets, image: image.number, hash: image.fileHash, window: options.window

@@ -30,12 +30,12 @@ public actor ManagementClient {
     public private(set) var bufferCount: Int?
 
     /// Finds the service, subscribes, and asks for the size of the device's buffers.
-    /// - Throws: `UpdateError.noUpdateService` if the device does not have it; `BLEError`.
+    /// - Throws: `UpdateError.noManagementService` if the device does not have it; `BLEError`.
     public init(_ peripheral: Peripheral) async throws {
         let found: Characteristic
         do {
             found = try await peripheral.findCharacteristic(Self.characteristic, inService: Self.service)
-        } catch BLEError.notFound { throw UpdateError.noUpdateService }
+        } catch BLEError.notFound { throw UpdateError.noManagementService }
         self.peripheral = peripheral
         handle = found.valueHandle
         let notifications = try await peripheral.notifications(of: found)
@@ -63,7 +63,7 @@ public actor ManagementClient {
             bufferCount = answer["buf_count"]?.integer.flatMap { $0 >= 1 ? $0 : nil }
         } catch UpdateError.management(let error) {
             // An old server refuses the version; others do not have the command.
-            guard error.group == nil, error.code == 13 else { return }
+            guard error.group == nil, error.code == 13, version != 0 else { return }
             version = 0
             try await readBuffers()
         } catch UpdateError.timedOut {

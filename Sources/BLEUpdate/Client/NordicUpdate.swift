@@ -68,17 +68,20 @@ struct NordicUpdate {
     private mutating func step(_ peripheral: Peripheral) async throws {
         let uuid = isSecure ? NordicDFU.secureService : NordicDFU.legacyService
         guard let service = try await peripheral.discoverServices([uuid]).first else {
+            guard link.isToDeviceItself else { return try await link.leaveStranger() }
             throw UpdateError.noUpdateService
         }
         let found = try await peripheral.discoverCharacteristics(of: service)
         func characteristic(_ uuid: BluetoothUUID) -> Characteristic? { found.first { $0.uuid == uuid } }
         if isSecure, let jump = characteristic(NordicDFU.buttonless) ?? characteristic(NordicDFU.bondedButtonless) {
+            guard link.isToDeviceItself else { return try await link.leaveStranger() }
             return try await startBootloader(peripheral, jump)
         }
         guard let control = characteristic(isSecure ? NordicDFU.secureControl : NordicDFU.legacyControl) else {
             throw UpdateError.noUpdateService
         }
         if !isSecure, try await isLegacyApplication(peripheral, characteristic(NordicDFU.legacyVersion)) {
+            guard link.isToDeviceItself else { return try await link.leaveStranger() }
             return try await startLegacyBootloader(peripheral, control)
         }
         guard let packet = characteristic(isSecure ? NordicDFU.securePacket : NordicDFU.legacyPacket) else {
@@ -98,6 +101,12 @@ struct NordicUpdate {
 
     private mutating func startBootloader(_ peripheral: Peripheral, _ control: Characteristic) async throws {
         try jump()
+        // An application that does not answer loses the link.
+        let watch = Task {
+            try await Task.sleep(for: .seconds(15))
+            try await peripheral.disconnect()
+        }
+        defer { watch.cancel() }
         let isBonded = control.uuid == NordicDFU.bondedButtonless
         let values = try await peripheral.notifications(of: control)
         var answers = values.makeAsyncIterator()
@@ -176,7 +185,7 @@ struct NordicUpdate {
             let sent = meter.sent
             outcome.byteCount += sent
             outcome.seconds += meter.seconds
-            if sent > 0 { link.progressed() }
+            link.progressed(to: meter.reachedCount, of: next)
         }
         do {
             if isSecure {

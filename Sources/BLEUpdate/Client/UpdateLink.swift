@@ -11,8 +11,14 @@ struct UpdateLink: Sendable {
     private(set) var peripheral: Peripheral?
     private(set) var reconnections = 0
     private var losses = 0
+    /// The part and the octets of it that were reached so far.
+    private var reached = (part: 0, octets: 0)
+    /// More links than any device needs that gets on.
+    private static let reconnectionLimit = 100
     /// A bootloader that may have other addresses and names than the application.
     private var bootloader: (name: String?, addresses: [DeviceAddress])?
+    /// Where another device answered, which has an application.
+    private var strangers: [DeviceAddress] = []
 
     init(_ peripheral: Peripheral, _ options: FirmwareUpdate.Options) {
         adapter = peripheral.adapter
@@ -24,6 +30,7 @@ struct UpdateLink: Sendable {
     /// The link, made again if it has ended.
     mutating func connected() async throws -> Peripheral {
         if let peripheral, await peripheral.information != nil { return peripheral }
+        guard reconnections < Self.reconnectionLimit else { throw UpdateError.linkLost }
         let found = try await reach()
         reconnections += 1
         peripheral = found
@@ -58,7 +65,7 @@ struct UpdateLink: Sendable {
     private func whereabouts() async throws -> DeviceAddress {
         guard let bootloader else { return address }
         for try await discovery in adapter.scan(ScanRequest()) where discovery.isConnectable {
-            guard let found = discovery.address?.withoutIdentityMark else { continue }
+            guard let found = discovery.address?.withoutIdentityMark, !strangers.contains(found) else { continue }
             let isNamed = bootloader.name != nil && discovery.advertisingData.localName == bootloader.name
             if isNamed || bootloader.addresses.contains(found) { return found }
         }
@@ -71,8 +78,24 @@ struct UpdateLink: Sendable {
         bootloader = (name, hasNextAddress ? [own, own.nextAddress] : [own])
     }
 
-    /// The update has gone on.
-    mutating func progressed() { losses = 0 }
+    /// Whether the link is to the device that was named, and not to what was found as its bootloader.
+    var isToDeviceItself: Bool { peripheral?.address.withoutIdentityMark == address.withoutIdentityMark }
+
+    /// Leaves a device that was found in the place of the bootloader and is none: it is left alone from now on.
+    mutating func leaveStranger() async throws {
+        guard let peripheral, strangers.count < 8 else {
+            throw UpdateError.deviceNotFound("the bootloader of \(address)")
+        }
+        strangers.append(peripheral.address.withoutIdentityMark)
+        await drop()
+    }
+
+    /// The update has gone on, if the device has more than it ever had.
+    mutating func progressed(to octets: Int, of part: Int) {
+        guard (part, octets) > reached else { return }
+        reached = (part, octets)
+        losses = 0
+    }
 
     /// - Throws: the error, if it is not the loss of a link, or if there were too many.
     mutating func lost(_ error: any Error) async throws {

@@ -84,6 +84,9 @@ final class UploadMeter: Sendable {
     /// The octets that were sent: the first report says what the device had.
     var sent: Int { state.withLock { $0.last - ($0.first ?? $0.last) } }
 
+    /// The octets that the device has.
+    var reachedCount: Int { state.withLock { $0.last } }
+
     /// Whether the device has everything.
     var isComplete: Bool { state.withLock { $0.last == $0.shown.total } }
 

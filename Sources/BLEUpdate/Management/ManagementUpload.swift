@@ -66,7 +66,7 @@ package struct ManagementUpload: UpdateMachine {
     /// How often the device may say the same offset again before this ends.
     private static let retryLimit = 5
     /// How often the upload may go on from another offset in all.
-    private static let restartLimit = 1000
+    private static let restartLimit = 20
 
     private let plan: Plan
     private var phase = Phase.idle
@@ -79,7 +79,9 @@ package struct ManagementUpload: UpdateMachine {
     /// What the device has.
     private var acknowledged = 0
     private var retries = 0
+    /// Since the device had more than ever before.
     private var restarts = 0
+    private var highest = 0
     private var actions = ActionQueue()
     /// The offset from which the device wanted the upload, if it had a part of it already.
     package private(set) var resumedFrom = 0
@@ -174,6 +176,7 @@ package struct ManagementUpload: UpdateMachine {
                 retries += 1
                 guard retries <= Self.retryLimit else { return fail(.timedOut("the upload")) }
             }
+            if acknowledged > highest { (highest, restarts) = (acknowledged, 0) }
             restarts += 1
             guard restarts <= Self.restartLimit else { return fail(.invalidResponse("it never keeps what it has")) }
             next = offset

@@ -60,7 +60,7 @@ struct Browser {
             case .enter: return openSelected(at: now)
             case .tab: return showNext()
             case .character("X"):
-                guard let device = table.selection, pages[device] != nil else { return [] }
+                guard let device = table.visibleSelection, pages[device] != nil else { return [] }
                 return tasks(of: device) { $0.close(at: now) }
             default: break
             }
@@ -70,8 +70,8 @@ struct Browser {
 
     /// Opens the page of the chosen device, the topmost if none is chosen, and connects to it.
     private mutating func openSelected(at now: Double) -> [Action] {
-        if table.selection == nil { _ = table.press(.down, page: 1) }
-        guard let device = table.selection, let row = table.rows[device] else { return [] }
+        if table.visibleSelection == nil { _ = table.press(.home, page: 1) }
+        guard let device = table.visibleSelection, let row = table.rows[device] else { return [] }
         if pages[device] == nil {
             makeRoom()
             pages[device] = DevicePage(device, name: row.name)

@@ -174,7 +174,9 @@ extension DevicePage {
         } else {
             texts = details(canvas, most)
         }
-        return texts.prefix(around.question == nil ? most : max(most, 4)).map { text in
+        // A question and a command are of use only whole.
+        let isWhole = around.question != nil || showsCommand
+        return texts.prefix(isWhole ? max(most, 4) : most).map { text in
             let line = text.fitted(to: canvas.columns)
             return around.question == nil ? line : canvas.bold(line)
         }

@@ -203,7 +203,8 @@ struct DevicePage {
     }
 
     private mutating func read(_ node: AttributeTree.Node) -> [LinkTask] {
-        guard phase == .ready, let handle = node.valueHandle else { return [] }
+        guard phase == .ready else { return [] }
+        guard let handle = node.valueHandle else { return sayWhatToChoose() }
         guard node.isReadable else {
             note = "\(node.title) cannot be read"
             return []
@@ -226,7 +227,8 @@ struct DevicePage {
     }
 
     private mutating func toggleSubscription() -> [LinkTask] {
-        guard phase == .ready, let place, let found = tree.nodes[place].characteristic else { return [] }
+        guard phase == .ready, let place else { return [] }
+        guard let found = tree.nodes[place].characteristic else { return sayWhatToChoose() }
         guard values[found.valueHandle]?.isPending != true else { return [] }
         if subscribed.contains(found.valueHandle) { return [.unsubscribe(found)] }
         guard found.properties.subscriptionMode != nil else {
@@ -237,11 +239,17 @@ struct DevicePage {
         return [.subscribe(found)]
     }
 
+    private mutating func sayWhatToChoose() -> [LinkTask] {
+        note = "choose a characteristic first"
+        return []
+    }
+
     private mutating func write() -> [LinkTask] {
         guard phase == .ready, let place else { return [] }
         let node = tree.nodes[place]
         writing = ValueWriting(node, node.valueHandle.flatMap { values[$0] })
-        if writing == nil, node.valueHandle != nil { note = "\(node.title) cannot be written" }
+        guard node.valueHandle != nil else { return sayWhatToChoose() }
+        if writing == nil { note = "\(node.title) cannot be written" }
         return []
     }
 

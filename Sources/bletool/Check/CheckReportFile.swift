@@ -7,10 +7,11 @@ final class CheckReportFile {
     private let isNew: Bool
     private var descriptor: Int32
 
-    init(_ path: String) throws {
+    /// - Parameter permissions: of a new file.
+    init(_ path: String, permissions: mode_t = 0o644) throws {
         self.path = path
         do throws(StateFileError) {
-            (descriptor, isNew) = try OutputPlace.open(path, isSecret: false, permissions: 0o644)
+            (descriptor, isNew) = try OutputPlace.open(path, isSecret: false, permissions: permissions)
         } catch {
             let cause = "\(path): \(error.code.map(systemErrorText) ?? error.outputCause)"
             throw Failure(cause + (Self.remedy(error.code).map { "; " + $0 } ?? ""), code: .fileNotWritten)

@@ -7,7 +7,7 @@ extension GATTRunner {
     /// A value that it refuses is left out, with a note: the profile is of use without it.
     /// - Throws: `Failure` when the file cannot be written, or an error of the library when the link ends.
     func clone(_ service: BluetoothUUID?, to path: String) async throws {
-        let file = try CheckReportFile(path)
+        let file = try CheckReportFile(path, permissions: 0o600)
         do {
             let contents = try await contents(of: service)
             var values: [AttributeHandle: [UInt8]] = [:]

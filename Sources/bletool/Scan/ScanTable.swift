@@ -57,6 +57,10 @@ struct ScanTable {
 
     /// The rows that are shown, in their order.
     var visibleRows: [ScanRow] { isPaused ? frozen : sortedRows }
+    /// The chosen device, unless a filter hides it.
+    var visibleSelection: DeviceAddress? {
+        selection.flatMap { chosen in visibleRows.contains { $0.address == chosen } ? chosen : nil }
+    }
 
     private var sortedRows: [ScanRow] {
         let wanted = filter.lowercased()
@@ -117,7 +121,7 @@ struct ScanTable {
             frozen = []
             selection = nil
         case .character("R"): isReversed.toggle()
-        case .character("d"): showsDetails = selection != nil && !showsDetails
+        case .character("d"): showsDetails = visibleSelection != nil && !showsDetails
         case .escape:
             if showsDetails {
                 showsDetails = false

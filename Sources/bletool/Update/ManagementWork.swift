@@ -32,7 +32,7 @@ struct ManagementWork {
                 throw Failure("‘\(path)’: \(error)", status: .usage)
             }
         case .uploadFile(let path, _): octets = try TextFile.bytes(of: path)
-        case .downloadFile(_, let path): target = try CheckReportFile(path)
+        case .downloadFile(_, let path): target = try CheckReportFile(path, permissions: 0o600)
         default: break
         }
     }

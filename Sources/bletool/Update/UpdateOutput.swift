@@ -1,6 +1,7 @@
 import BLE
 import BLEJSON
 import BLEScripts
+import BLEText
 import BLEUpdate
 import Synchronization
 
@@ -142,7 +143,7 @@ extension DeviceImage {
             (isActive, "active"), (isConfirmed, "confirmed"), (isPending, "pending"), (isPermanent, "permanent"),
             (isBootable, "bootable"),
         ].filter(\.0).map(\.1).joined(separator: " ")
-        return "image \(image) slot \(slot)  \(version)  \(Hexadecimal.text(hash))  \(flags)"
+        return "image \(image) slot \(slot)  \(version.printable)  \(Hexadecimal.text(hash))  \(flags)"
     }
 }
 
@@ -151,7 +152,7 @@ extension Failure {
     init(update error: UpdateError) {
         let code: ErrorCode =
             switch error {
-            case .noUpdateService: .attributeNotFound
+            case .noUpdateService, .noManagementService: .attributeNotFound
             case .wrongFile: .usage
             case .deviceNotFound: .deviceNotReached
             case .linkLost: .linkLost

@@ -107,8 +107,9 @@ class Screen:
 
 
 def take_terminal():
-    """Run in the child: the terminal is its own, and so is ^C, which a shell may have had its background jobs ignore."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Run in the child: the terminal is its own, and so are ^C and its end, which a shell or nohup may have had ignored."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
