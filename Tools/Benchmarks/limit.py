@@ -200,10 +200,10 @@ def notifications(name):
             calls_rows(f'{name}, {length} octets', counts, many)
 
 
-def calls_rows(name, counts, count):
+def calls_rows(name, counts, count, most=0.1):
     if not counts:
         return row(f'system calls a notification: {name}', remark='perf is not installed, or may not count')
-    counted(f'futex calls a notification: {name}', counts['futex'] / count, '', '<=0.1', 'check')
+    counted(f'futex calls a notification: {name}', counts['futex'] / count, '', f'<={most}', 'check')
     others = counts['all'] / count
     counted(f'system calls a notification: {name}', others, '', '', '',
             f'reads {counts["read"] / count:.4f}, waits {counts["wait"] / count:.4f}')
@@ -225,7 +225,7 @@ def delegate(name):
             with feeding.app() as host:
                 with system_calls(host.process.pid) as counts:
                     rate(host, many, length)
-            calls_rows(f'{name}, {length} octets', counts, many)
+            calls_rows(f'{name}, {length} octets', counts, many, 1.5)
 
 
 def through_bled(name):
@@ -340,15 +340,17 @@ def latency(name):
 
 
 def links(name):
-    costs = {}
     for count in LINKS:
-        with Feeding(credits=32) as feeding, feeding.ours() as host:
-            answer = host.ask(f'links {count} 200 10000', 'held')
-            costs[count] = answer['nanoseconds'] / answer['notifications'] / 1e3, answer['kilobytes'] / max(1, count - 1)
-    for count, (cost, memory) in costs.items():
-        counted(f'{name}, {count} links: processor a notification', cost, 'µs', remark='100 notifications a second on each')
+        runs = []
+        for _ in range(3):
+            with Feeding(credits=32) as feeding, feeding.ours() as host:
+                runs.append(host.ask(f'links {count} 200 10000', 'held'))
+        # The least of three: others share the machine's caches.
+        cost = min(run['nanoseconds'] / run['notifications'] for run in runs) / 1e3
+        counted(f'{name}, {count} links: processor a notification', cost, 'µs', remark='100 notifications a second on each; least of 3')
         if count > 1:
-            counted(f'{name}, {count} links: memory of each but the first', memory, 'kB')
+            memory = min(run['kilobytes'] for run in runs) / (count - 1)
+            counted(f'{name}, {count} links: memory of each but the first', memory, 'kB', remark='least of 3')
 
 
 # MARK: The engine alone

@@ -207,7 +207,9 @@ open class CBCentralManager: CBManager {
     // MARK: Events of the system
 
     override func foresee(_ event: ClientEvent) {
-        if case .peripheral(let peer, let event) = event { known[peer]?.foresee(event) }
+        if case .peripheral(let peer, .writeWithoutResponseAvailable(let isAvailable)) = event {
+            known[peer]?.foresee(takesWritesWithoutResponse: isAvailable)
+        }
     }
 
     override func lose(in state: CBManagerState) {

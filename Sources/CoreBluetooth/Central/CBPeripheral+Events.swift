@@ -4,10 +4,8 @@ import Foundation
 /// Handles the system's events of a peripheral: the objects change first, then the delegate is called.
 extension CBPeripheral {
     /// Handles what a loop of writes must see at once.
-    func foresee(_ event: PeripheralEvent) {
-        if case .writeWithoutResponseAvailable(let isAvailable) = event {
-            content.with { $0.takesWritesWithoutResponse = isAvailable }
-        }
+    func foresee(takesWritesWithoutResponse: Bool) {
+        content.with { $0.takesWritesWithoutResponse = takesWritesWithoutResponse }
     }
 
     func receive(_ event: PeripheralEvent) {

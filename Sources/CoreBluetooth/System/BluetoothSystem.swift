@@ -73,10 +73,18 @@ final class ManagerChannel: @unchecked Sendable {
     private var id = ManagerID(rawValue: 0)
     private weak var manager: CBManager?
     private let closed = Locked(false)
+    /// The events that the delegate has not received yet.
+    private let inbox = Locked(Inbox())
     /// The number of discoveries that the delegate has not received yet.
     private let waitingDiscoveries = Locked(0)
     /// Beyond this number, discoveries are dropped and counted, so that a slow app does not use more and more memory.
     private static let discoveryLimit = 4096
+
+    private struct Inbox {
+        var events: [ClientEvent] = []
+        /// An empty array with room.
+        var spare: [ClientEvent] = []
+    }
 
     /// - Parameter queue: the queue of the delegate; `nil`: the main queue (SPEC CEN-1).
     init(queue: DispatchQueue?, system: any BluetoothSystem) {
@@ -91,18 +99,39 @@ final class ManagerChannel: @unchecked Sendable {
     /// Starts delivery to `manager`, on its queue and never inside the call that caused an event.
     func open(for manager: CBManager) {
         self.manager = manager
-        let queue = queue
         id = system.attach { [weak self] event in
             guard let self, let manager = self.manager else { return }
             if case .discovered = event { return self.deliverDiscovery(event, to: manager) }
             manager.foresee(event)
-            queue.async { [weak self] in self?.carryOut(event) }
+            enqueue(event)
         }
     }
 
-    private func carryOut(_ event: ClientEvent) {
-        manager?.receive(event)
-        system.handled(event, by: id)
+    /// Events that come before the queue has begun with the first of them reach it together: to wake it costs more than
+    /// to handle one. What the app puts on its queue meanwhile stays behind them.
+    private func enqueue(_ event: ClientEvent) {
+        let isFirst = inbox.with { inbox in
+            inbox.events.append(event)
+            return inbox.events.count == 1
+        }
+        if isFirst { queue.async { [weak self] in self?.carryOut() } }
+    }
+
+    private func carryOut() {
+        var events = inbox.with { inbox in
+            var events: [ClientEvent] = []
+            swap(&events, &inbox.spare)
+            swap(&events, &inbox.events)
+            return events
+        }
+        for event in events {
+            if case .discovered = event { waitingDiscoveries.with { $0 -= 1 } }
+            manager?.receive(event)
+            system.handled(event, by: id)
+        }
+        guard events.capacity <= Self.discoveryLimit else { return }
+        events.removeAll(keepingCapacity: true)
+        inbox.with { swap(&$0.spare, &events) }
     }
 
     private func deliverDiscovery(_ event: ClientEvent, to manager: CBManager) {
@@ -115,10 +144,7 @@ final class ManagerChannel: @unchecked Sendable {
             manager.countLost(1)
             return system.handled(event, by: id)
         }
-        queue.async { [weak self] in
-            self?.waitingDiscoveries.with { $0 -= 1 }
-            self?.carryOut(event)
-        }
+        enqueue(event)
     }
 
     /// Closes the channel. Everything that the manager requested ends with it.
