@@ -18,7 +18,8 @@ struct Name {
 
     func isText(_ text: StaticString) -> Bool {
         // Constant memory, as above.
-        count == text.utf8CodeUnitCount && (unsafe utf8.elementsEqual(
-            UnsafeBufferPointer(start: text.utf8Start, count: count)))
+        count == text.utf8CodeUnitCount
+            && (unsafe utf8.elementsEqual(
+                UnsafeBufferPointer(start: text.utf8Start, count: count)))
     }
 }

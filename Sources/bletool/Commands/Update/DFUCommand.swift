@@ -76,11 +76,8 @@ struct DFUCommand: ToolCommand {
                 ? "the device runs this firmware already"
                 : "updated: \(outcome.byteCount) bytes in \(LinkSummaryOutput.decimal(outcome.seconds, digits: 1)) s, "
                     + UpdateOutput.text(rate: rate)
-            switch outcome.reconnections {
-            case 0: break
-            case 1: text += ", connected again once"
-            default: text += ", connected again \(outcome.reconnections) times"
-            }
+            if outcome.reconnections == 1 { text += ", connected again once" }
+            if outcome.reconnections > 1 { text += ", connected again \(outcome.reconnections) times" }
             if outcome.isOnTrial { text += "; the image is on trial until it is confirmed" }
             console.print(object, text: text)
         }
