@@ -21,10 +21,11 @@ enum UpdateBody {
             return nil
         case 3:
             let image = [UInt8](repeating: 7, count: 3000)
+            let interval = Int(input.byte() % 8)
             return drive(
                 SecureDFU(
-                    initPacket: [1, 2, 3], image: image, packetLimit: 64, receiptInterval: Int(input.byte() % 8)),
-                &input)
+                    initPacket: [1, 2, 3], image: image, packetLimit: 64,
+                    receiptInterval: interval == 7 ? nil : interval), &input)
         case 4:
             return drive(
                 LegacyDFU(
