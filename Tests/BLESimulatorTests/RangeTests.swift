@@ -11,7 +11,9 @@ struct RangeTests {
 
     init() {
         host = .ready(air)
-        device = air.addPeripheral(.jellingHeart)
+        var belt = SimulatedPeripheral.jellingHeart
+        belt.motion = nil
+        device = air.addPeripheral(belt)
     }
 
     @Test("a device that goes out of range is lost on both sides after the supervision timeout: 0x08")

@@ -118,7 +118,7 @@ struct PeerNameTests {
         #expect(run.errors.contains("; heard instead: ‘Lamp 2’, "), "\(run.errors)")
         #expect(run.errors.contains("; did you mean ‘Lamp 2’?"), "\(run.errors)")
         // Eight of ten and the suggestion, and nothing that a terminal obeys.
-        #expect(run.errors.contains("‘[U+1B][2JLam’") && !run.errors.contains("\u{1B}"), "\(run.errors)")
+        #expect(run.errors.contains(#"‘\u{1b}[2JLam’"#) && !run.errors.contains("\u{1B}"), "\(run.errors)")
         #expect(run.errors.split(separator: "heard instead").last?.count { $0 == "‘" } == 9, "\(run.errors)")
         let scan = try await ToolRun("-t", "sim:\(file)", "lescan", "--name", "Clokc", "--duration", "1")
         #expect(scan.errors.contains("no device called ‘Clokc’ was heard; heard instead: ‘Clock’, "), "\(scan.errors)")
