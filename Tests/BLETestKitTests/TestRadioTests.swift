@@ -68,7 +68,9 @@ struct TestRadioTests {
             return radio.clock.now >= start.advanced(by: .seconds(7200))
         }
         try await waking.value
-        await #expect(throws: BLEError.nameNotHeard("Nobody", within: .seconds(1800), heard: [])) { _ = try await missing.value }
+        await #expect(throws: BLEError.nameNotHeard("Nobody", within: .seconds(1800), heard: [])) {
+            _ = try await missing.value
+        }
         let never = Task { try await radio.clock.sleep(for: .seconds(1_000_000)) }
         never.cancel()
         await #expect(throws: CancellationError.self) { try await never.value }
