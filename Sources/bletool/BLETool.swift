@@ -25,7 +25,7 @@ struct BLETool: CommandGroupHelp {
                 name: "Devices",
                 subcommands: [
                     ScanCommand.self, GATTCommand.self, ServeCommand.self, AdvertiseCommand.self, SyncCommand.self,
-                    L2CAPCommand.self, BenchCommand.self, DFUCommand.self, SMPCommand.self,
+                    L2CAPCommand.self, SerialCommand.self, BenchCommand.self, DFUCommand.self, SMPCommand.self,
                 ]),
             CommandGroup(
                 name: "Bonds", subcommands: [PairCommand.self, BondsCommand.self, UnpairCommand.self]),
@@ -35,7 +35,7 @@ struct BLETool: CommandGroupHelp {
                 name: "Controllers",
                 subcommands: [
                     DevCommand.self, InfoCommand.self, CheckCommand.self, PowerCommand.self, TraitsCommand.self,
-                    CmdCommand.self,
+                    CmdCommand.self, BridgeCommand.self,
                 ]),
             CommandGroup(
                 name: "Connections",

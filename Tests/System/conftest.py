@@ -28,6 +28,7 @@ def pytest_addoption(parser):
     group = parser.getgroup('jelling')
     group.addoption('--kind', action='append', choices=list(KINDS), help='a kind of controller, for interop; several are possible')
     group.addoption('--through-bled', action='store_true', help='interop: a daemon between the tool and its controller, where it can be')
+    group.addoption('--through-bridge', action='store_true', help='interop: a bridge between the tool and its controller, where it can be')
     group.addoption('--presets', action='store_true', help='interop: in place of the simulator, each family of controllers that it plays')
     group.addoption('--cases', help='only the tests of these names, with commas between them')
     group.addoption('--guest', action='append', help='a kind of guest, for kernel; by default ' + ', '.join(DEFAULT_GUESTS)
@@ -41,6 +42,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     options.KILLS, options.MESSAGES, options.SEED = config.option.kills, config.option.messages, config.option.seed
     Lab.through_bled = config.option.through_bled
+    Lab.through_bridge = config.option.through_bridge
     config.option.maxschedchunk = config.option.maxschedchunk or 1
     config.pluginmanager.register(Hopeless(config))
     # A job that a shell put in the background ignores ^C, and so would every child; the tests send it.
@@ -101,6 +103,9 @@ def is_chosen(item):
         return True
     kind, wish = parameters['kind'], settings(item)
     if option.presets != (kind in PRESETS):
+        return False
+    # Several programs use btvirt's socket at once, each as a controller of its own.
+    if option.through_bridge and (kind == 'btvirt' or not wish.get('through_bridge', True)):
         return False
     if kind not in PRESETS and kind not in wish.get('kinds', KINDS) or kind not in (option.kind or KINDS):
         return False

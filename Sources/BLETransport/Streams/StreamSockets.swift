@@ -47,14 +47,29 @@ enum StreamSockets {
             let descriptor = try unsafe makeSocket(family: entry.pointee.ai_family)
             lastCode = unsafe connect(descriptor, to: target, byteCount: Int(entry.pointee.ai_addrlen))
             if lastCode == 0 {
-                // Packets are small and each is awaited: collecting them gains nothing.
-                var on: Int32 = 1
-                unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+                setUpTCP(descriptor)
                 return descriptor
             }
             close(descriptor)
         }
         throw nameError(lastCode, address: .tcp(host: host, port: port), path: nil)
+    }
+
+    /// What each connection by TCP gets: what is sent leaves at once, and the kernel asks whether the other side is still
+    /// there, whose loss is an error after about a minute.
+    static func setUpTCP(_ descriptor: Int32) {
+        func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+            var value = value
+            unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+        }
+        // Packets are small and each is awaited: collecting them gains nothing.
+        set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        set(SOL_SOCKET, SO_KEEPALIVE, 1)
+        set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, 15)
+        set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, 10)
+        set(Int32(IPPROTO_TCP), TCP_KEEPCNT, 4)
+        // What was sent and is not acknowledged would be repeated for a quarter of an hour.
+        set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, 60_000)
     }
 
     private static func makeSocket(family: Int32) throws(TransportError) -> Int32 {

@@ -30,6 +30,7 @@ enum CommandTable {
         case "advertise": AdvertiseCommand.self
         case "sync": SyncCommand.self
         case "l2cap": L2CAPCommand.self
+        case "serial": SerialCommand.self
         case "bench": BenchCommand.self
         case "dfu": DFUCommand.self
         case "smp": SMPCommand.self
@@ -42,6 +43,7 @@ enum CommandTable {
         case "dev": DevCommand.self
         case "info": InfoCommand.self
         case "check": CheckCommand.self
+        case "bridge": BridgeCommand.self
         case "power": PowerCommand.self
         case "traits": TraitsCommand.self
         case "cmd": CmdCommand.self

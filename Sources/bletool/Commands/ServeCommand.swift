@@ -4,7 +4,7 @@ import BLE
 struct ServeCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Be a peripheral with the services in a file.",
+        abstract: "Be a peripheral with the services in a file, or a serial line.",
         discussion: """
             Runs until ^C and prints connections, reads, writes and subscriptions. Written values are kept while it \
             runs and sent to subscribers. The file is JSON; only uuid is required:
@@ -24,12 +24,22 @@ struct ServeCommand: ToolCommand {
               bletool serve --profile heart.json --name Heart --advertise 180D
               bletool serve --profile lock.json --io display --mitm
               bletool serve --profile heart.json --bthome battery=80
+
+            With --serial it has a UART service in place of a file. What a central writes goes to standard output, or to \
+            the program at --pty or --listen, and what that sends goes to the central; it ends with that program.
+
+              bletool serve --serial --name Port --pty /tmp/port
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var advertising: AdvertisingOptions
 
-    @Option("The services, as JSON.", "file", completion: .file(extensions: ["json"])) var profile: String
+    @Option("The services, as JSON.", "file", completion: .file(extensions: ["json"])) var profile: String?
+
+    @Flag(help: "Be a serial line, with a UART service.")
+    var serial = false
+
+    @OptionGroup(title: "With --serial") var line: SerialOptions
 
     @Option("A service to advertise; may be repeated.", "uuid") var advertise: [BluetoothUUID] = []
 
@@ -44,6 +54,13 @@ struct ServeCommand: ToolCommand {
     @OptionGroup var pairing: PairingArguments
 
     func validate() throws {
+        guard serial != (profile != nil) else {
+            throw ValidationError(
+                serial
+                    ? "--serial has a service of its own: leave out --profile."
+                    : "Name the services with --profile FILE, or be a serial line with --serial.")
+        }
+        if line.isGiven, !serial { throw ValidationError("--uart, --pty and what belongs to them need --serial.") }
         guard !pairing.givesPasskey || pairing.mitm else {
             throw ValidationError(
                 "--passkey needs --mitm: without it, devices pair without a passkey, and a fixed passkey is only "
@@ -53,6 +70,7 @@ struct ServeCommand: ToolCommand {
     }
 
     func run(in session: Session) async throws {
+        guard let profile else { return try await serveLine(in: session) }
         let served: ServedProfile
         let bytes = try TextFile.bytes(of: profile)
         do { served = try ServedProfile(bytes) } catch let failure as Failure {
@@ -63,5 +81,31 @@ struct ServeCommand: ToolCommand {
         try await advertising.run(
             advertise, profile: served, pairing: pairing, acceptsBearers: eatt,
             reportsAddressResolution: addressResolution, in: session)
+    }
+
+    private func serveLine(in session: Session) async throws {
+        let (console, options, profile) = (session.console, line, line.profile)
+        let name = advertising.name ?? "Jelling"
+        let end = try options.open(console)
+        let line = SerialLine(console: console, end: end, linger: options.linger.duration)
+        let adjust = try advertising.adjustment(
+            pairing: pairing, isDirected: false, acceptsBearers: eatt, reportsAddressResolution: addressResolution,
+            in: session)
+        do {
+            try await session.withAdapter(
+                adjusting: {
+                    try adjust(&$0)
+                    $0.deviceName = name
+                },
+                { adapter in
+                    let server = SerialServer(adapter: adapter, line: line, profile: profile, chunk: options.chunk)
+                    try await line.run(ready: { console.reportReady(end, name: name) }) {
+                        try await server.run(SerialServer.advertisement(of: profile.service, name: name))
+                    }
+                })
+        } catch {
+            end.close()
+            throw error
+        }
     }
 }

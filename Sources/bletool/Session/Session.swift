@@ -47,6 +47,12 @@ struct Session: Sendable {
         }
     }
 
+    /// Opens a transport alone, without an engine.
+    var openTransport: @Sendable (TransportAddress) throws(TransportError) -> sending any HCITransport {
+        let makeVirtual = USBTransports.adding(to: worlds.open)
+        return { (address) throws(TransportError) in try Transports.open(address, makeVirtual: makeVirtual) }
+    }
+
     /// The same for this transport, and no other in its place.
     func on(_ transport: TransportAddress) -> Session {
         var session = self

@@ -38,6 +38,8 @@ def heard(child, address, what='heard'):
 class Lab:
     # Whether the tool and the apps get their controller from a daemon.
     through_bled = False
+    # Whether they get it over a bridge.
+    through_bridge = False
 
     def __init__(self, kind, endpoints=2):
         self.kind, self.count = kind, endpoints
@@ -70,6 +72,8 @@ class Lab:
             *self.endpoints, self.tcp_endpoint = ready['endpoints']
             self.endpoint, self.peer_endpoint = self.endpoints[:2]
             self.address = (ready['addresses'][0] or '').removesuffix('/P')
+            if self.through_bridge:
+                self.endpoint = self.endpoints[0] = self.bridge(self.endpoint)
         if peer:
             self.start_peer()
         return self
@@ -102,6 +106,11 @@ class Lab:
                 raise Failure(f'bled does not listen: {child.stderr()}')
             self.daemons[transport, number] = socket, child, state
         return self.daemons[transport, number][0]
+
+    def bridge(self, transport):
+        """Where a bridge gives this controller away."""
+        tool = self.spawn('bridge', [BLETOOL, '--json', '-t', transport, 'bridge', '--listen', f'unix:{self.path("bridge")}'])
+        return tool.wait_event('bridgeReady')[0]['listen']
 
     def start_btvirt(self):
         # btvirt's socket names are fixed, and a second btvirt takes them over: move ours away at once.
