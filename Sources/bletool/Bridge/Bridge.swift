@@ -211,7 +211,9 @@ final class Bridge: @unchecked Sendable {
             _ = try client.framer.receive(
                 octets, at: loop.nowMicroseconds,
                 deliver: { packet in
-                    guard client === self.client, state.receiveFromClient(packet) else { return }
+                    guard client === self.client, state.receiveFromClient(packet, at: loop.nowMicroseconds) else {
+                        return
+                    }
                     client.toController += 1
                     send(packet)
                 }, reply: { _ in })

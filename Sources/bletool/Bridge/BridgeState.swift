@@ -31,6 +31,9 @@ struct BridgeState {
     static let dataOctetLimit = 256 * 1024
     private static let patience: UInt64 = 3_000_000
     private static let firstPacketLimit: UInt64 = 10_000_000
+    /// How long a client may have more in flight than a host that keeps to the controller's room ever has. Its end cannot
+    /// be seen while it is not read.
+    private static let stallLimit: UInt64 = 10_000_000
 
     private(set) var phase = Phase.failed
     /// Whether a client waits until the controller has been reset.
@@ -46,6 +49,7 @@ struct BridgeState {
     /// The sizes of data packets that the controller has not completed, by handle.
     private var dataInFlight: [UInt16: [Int]] = [:]
     private var octetsInFlight = 0
+    private var hasSpoken = false
 
     /// Whether more of the client is to be read.
     var mayRead: Bool {
@@ -98,6 +102,7 @@ struct BridgeState {
         default: break
         }
         leave(at: now)
+        if isServing, hasSpoken, mayRead { deadline = nil }
         return isServing
     }
 
@@ -143,15 +148,15 @@ struct BridgeState {
 
     private mutating func serve(at now: UInt64) {
         hasWaitingClient = false
-        (phase, deadline) = (.serving, now + Self.firstPacketLimit)
+        (phase, deadline, hasSpoken) = (.serving, now + Self.firstPacketLimit, false)
         actions.append(.serve)
     }
 
     /// A packet of the client that is served.
     /// - Returns: whether the controller gets it.
-    mutating func receiveFromClient(_ packet: RawSpan) -> Bool {
+    mutating func receiveFromClient(_ packet: RawSpan, at now: UInt64) -> Bool {
         guard phase == .serving else { return false }
-        deadline = nil
+        if !hasSpoken { (hasSpoken, deadline) = (true, nil) }
         switch packet.at(0).flatMap(H4PacketType.init(rawValue:)) {
         case .command:
             // Host Number Of Completed Packets is the one that nothing answers.
@@ -165,6 +170,7 @@ struct BridgeState {
             actions.append(.end(reason: "it sent an event, which only controllers send"))
             return false
         }
+        if !mayRead, deadline == nil { deadline = now + Self.stallLimit }
         return true
     }
 
@@ -198,7 +204,9 @@ struct BridgeState {
         guard let deadline, deadline <= now else { return }
         self.deadline = nil
         switch phase {
-        case .serving: actions.append(.end(reason: "it has sent nothing for 10 s"))
+        case .serving:
+            let reason = hasSpoken ? "it sends more than the controller takes" : "it has sent nothing for 10 s"
+            actions.append(.end(reason: reason))
         case .leaving: reset(at: now)
         case .resetting:
             phase = .failed

@@ -21,7 +21,8 @@ struct SerialClient: Sendable {
         var isFirst = true
         let isConfirmed = Confirmation()
         while !Task.isCancelled {
-            let peripheral = try await connect(isFirst)
+            guard let peripheral = try await connecting({ [isFirst] in try await connect(isFirst) })
+            else { return }
             isFirst = false
             do {
                 try await carry(peripheral, isConfirmed)
@@ -34,6 +35,19 @@ struct SerialClient: Sendable {
                 line.reportLost(Failure(error).message, isConfirmed: isConfirmed.value)
                 guard reconnects, !isSent else { throw error }
             }
+        }
+    }
+
+    /// - Returns: `nil` if the program on this side has gone meanwhile.
+    private func connecting(_ connect: @escaping @Sendable () async throws -> Peripheral) async throws -> Peripheral? {
+        try await withThrowingTaskGroup(of: Peripheral?.self) { group in
+            group.addTask { try await connect() }
+            group.addTask {
+                await line.hangUp()
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
         }
     }
 

@@ -60,6 +60,14 @@ struct SerialLine: Sendable {
         }
     }
 
+    /// Waits until the program on this side has gone, and nothing of it is left to be sent. Standard input says nothing of
+    /// the kind: its end is no hang-up.
+    func hangUp() async {
+        await input.wait { [isStandard = end.isStandard] count, isFinished in
+            !isStandard && isFinished && count == 0
+        }
+    }
+
     /// Octets of the device.
     func deliver(_ octets: [UInt8]) {
         guard output.count + octets.count <= Self.outputLimit else {

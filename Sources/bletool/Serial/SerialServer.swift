@@ -41,6 +41,10 @@ struct SerialServer: Sendable {
                 return true
             }
             group.addTask {
+                await line.hangUp()
+                return !Task.isCancelled && owners.current == nil
+            }
+            group.addTask {
                 await send(to: owners, notify)
                 guard !Task.isCancelled else { return false }
                 await line.waitForSilence()
@@ -87,6 +91,7 @@ struct SerialServer: Sendable {
                 answers.removeValue(forKey: link)?.cancel()
                 guard owners.end(link) else { continue }
                 line.reportLost(Failure(BLEError.linkLost(reason)).message, isConfirmed: false)
+                if line.input.isFinished, line.input.count == 0 { return }
             case .gatt(.subscribed(let subscription)) where subscription.handle == notify:
                 guard let address = addresses[subscription.link] else { continue }
                 let length = min(subscription.maximumUpdateLength, chunk ?? 512, 512)

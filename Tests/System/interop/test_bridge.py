@@ -147,7 +147,7 @@ def test_bridge_silent_client(lab):
     client = connected(tool)
     client.sendall(RESET[:2])
     assert is_over(client) == b''
-    assert clients(tool, 'ended')[-1]['reason'] == 'it has sent nothing for 10 s'
+    assert tool.wait_for(lambda l: l.get('state') == 'ended', 'ended')[0]['reason'] == 'it has sent nothing for 10 s'
     lab.run('info', via=at)
     lab.stop(tool)
 

@@ -121,7 +121,7 @@ def test_serial_tells_a_lost_link(lab):
         before = len(far.taken)
         wait_until(lambda: len(far.taken) > before + 40_000, 'octets arrive')
         # The radio loses the link: its controller ends it, which neither host has asked for.
-        handle = [p[6] | p[7] << 8 for p in relay.packets('to host') if p[0] == 4 and p[1] == 0x3E and p[3] in (1, 0x0A) and p[4] == 0][-1]
+        handle = [p[5] | p[6] << 8 for p in relay.packets('to host') if p[0] == 4 and p[1] == 0x3E and p[3] in (1, 0x0A) and p[4] == 0][-1]
         relay.open[-1].sendall(struct.pack('<BHBHB', 1, 0x0406, 3, handle, 0x13))
         tool.wait_event('serialLost', count=time_lost + 1)
         tool.wait_event('serialOpened', count=time_lost + 2)
