@@ -6,7 +6,7 @@ from pytest import mark, param, skip
 from jelling.child import PATIENCE, Failure, wait_until
 from jelling.screen import Program
 
-BUMBLE = ('bumble')
+BUMBLE = ('bumble',)
 PORT = 'Port'
 
 
