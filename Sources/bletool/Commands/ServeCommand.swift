@@ -100,7 +100,12 @@ struct ServeCommand: ToolCommand {
                 { adapter in
                     let server = SerialServer(adapter: adapter, line: line, profile: profile, chunk: options.chunk)
                     try await line.run(ready: { console.reportReady(end, name: name) }) {
-                        try await server.run(SerialServer.advertisement(of: profile.service, name: name))
+                        do {
+                            try await server.run(SerialServer.advertisement(of: profile.service, name: name))
+                        } catch {
+                            // ^C may come before anything is advertised.
+                            if !Task.isCancelled { throw error }
+                        }
                     }
                 })
         } catch {

@@ -163,7 +163,7 @@ def test_a_withdrawn_connection(lab):
     peripheral.close()
 
 
-@mark.lab(('bumble', 'simulator', 'simulator-legacy'))
+@mark.lab(('bumble', 'simulator', 'simulator-legacy'), through_bridge=False)
 def test_one_host_at_a_time(lab):
     """an endpoint serves one host at a time; the next finds a controller as after a reset, and the peer sees 0x08"""
     central, peripheral = hosts(lab)

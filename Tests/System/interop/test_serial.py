@@ -69,9 +69,9 @@ def test_serial_both_ways(lab):
     both_ways(lab, 200_000)
 
 
-@mark.lab(('simulator-legacy',), peer=False)
+@mark.lab(('bumble-acl251',), peer=False)
 def test_serial_ten_megabytes(lab):
-    """The same with 10 MB both ways, in short packets"""
+    """The same with 10 MB both ways, over controllers with three buffers"""
     both_ways(lab, 10_000_000)
 
 
