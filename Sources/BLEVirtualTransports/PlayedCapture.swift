@@ -74,7 +74,7 @@ struct PlayedCapture {
                 guard let record = try reader.next() else { break reading }
                 let time = record.timestampMicroseconds
                 guard let direction = record.direction else {
-                    // What a sniffer heard plays as what its central would have got.
+                    // What a sniffer captured plays as what its central would have got.
                     for packet in translator.packets(of: record) {
                         take(packet.bytes.span.bytes, packet.direction, at: time)
                     }

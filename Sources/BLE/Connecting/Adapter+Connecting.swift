@@ -24,13 +24,13 @@ extension Adapter {
     /// - Parameters:
     ///   - name: the complete or the shortened name that the device advertises.
     ///   - timeout: for the search and the connection together; `nil` waits without limit.
-    /// - Throws: `BLEError.nameNotHeard` with the names that were heard instead, the errors of `connect(to:timeout:)` and of a
-    ///   scan.
+    /// - Throws: `BLEError.nameNotHeard` with the names of those that advertised instead, the errors of
+    ///   `connect(to:timeout:)` and of a scan.
     nonisolated public func connect(
         to name: String, timeout: Duration? = nil
     ) async throws -> Peripheral {
         let search = NameSearch(for: name)
-        // Who waits without limit is woken for nobody else.
+        // A search without a limit needs no name of other devices, so nothing wakes it for them.
         let request = ScanRequest(name: timeout == nil ? name : nil)
         do {
             return try await withTimeout(timeout) {
@@ -123,7 +123,7 @@ private final class TimeoutFlag: Sendable {
     let isOver = Atomic(false)
 }
 
-/// Looks for a name, and keeps what is heard instead.
+/// Looks for a device by its name, and remembers the names of the others that advertise.
 private final class NameSearch: Sendable {
     private let name: String
     private let state: Mutex<(isFound: Bool, others: HeardNames)>
@@ -153,6 +153,6 @@ private final class NameSearch: Sendable {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// The names that were heard; `nil` if that which was looked for is among them.
+    /// The names that were received; `nil` if the one that was looked for is among them.
     var others: [String]? { state.withLock { $0.isFound ? nil : $0.others.names } }
 }

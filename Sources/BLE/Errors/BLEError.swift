@@ -37,8 +37,8 @@ public enum BLEError: Error, Equatable, Sendable {
     case cancelled
     /// The operation took longer than the limit that was given.
     case timedOut(Duration)
-    /// No device with this name was heard within the limit that was given. `heard` are names of others, at most eight, those most
-    /// like it first; they are foreign text, which the error's own text shows safely.
+    /// No device with this name advertised within the limit that was given. `heard` has names of others that did, at most
+    /// eight, those most like it first. They are foreign text, which the error's own text shows safely.
     case nameNotHeard(String, within: Duration, heard: [String])
     /// The request contradicts the specification or the engine's limits.
     case invalidRequest(HostFailure.InvalidRequest)

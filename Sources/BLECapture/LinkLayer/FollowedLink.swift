@@ -1,4 +1,4 @@
-/// A connection on the air, as far as a sniffer heard it.
+/// A connection on the air, as far as a sniffer captured it.
 public struct FollowedLink: Sendable {
     /// A device and the kind of its address.
     public struct Device: Equatable, Sendable {
@@ -25,17 +25,17 @@ public struct FollowedLink: Sendable {
     /// How far encryption is, which either side may start, stop and start again.
     enum Encryption {
         case off
-        /// LL_ENC_REQ and LL_ENC_RSP were heard: it may begin with any packet.
+        /// LL_ENC_REQ and LL_ENC_RSP were captured: encryption may begin with any packet.
         case announced
         case on
     }
 
     public let accessAddress: UInt32
-    /// From 1, in the order in which connections were heard.
+    /// From 1, in the order in which connections were captured.
     public let number: Int
     /// `nil` if the sniffer did not hear the beginning.
     public let request: Request?
-    /// Whether LL_TERMINATE_IND was heard.
+    /// Whether LL_TERMINATE_IND was captured.
     public internal(set) var isOver = false
     /// Stands in the place of a connection handle where there must be one.
     public var handle: UInt16 { UInt16(truncatingIfNeeded: number % 0x0EFF) }

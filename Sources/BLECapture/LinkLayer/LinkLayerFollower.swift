@@ -1,4 +1,4 @@
-/// Follows what a sniffer heard: advertising, the connections that begin there, and the data on them, in bounded memory.
+/// Follows what a sniffer captured: advertising, the connections that begin there, and the data on them, in bounded memory.
 ///
 /// It finds out who sends, leaves out what is sent again, and deciphers what it has a key for. L2CAP and what is above it
 /// belong to its callers.
@@ -74,7 +74,7 @@ public struct LinkLayerFollower: Sendable {
     public private(set) var deciphered: [UInt8] = []
     /// The advertising data that was put together last.
     public private(set) var joined: [UInt8] = []
-    /// How many connections were heard.
+    /// How many connections were captured.
     public private(set) var linkCount = 0
 
     private let keys: LinkLayerKeys?
@@ -219,7 +219,7 @@ public struct LinkLayerFollower: Sendable {
                 timeout: UInt16(truncatingIfNeeded: payload.number(26, width: 2)),
                 channels: payload.number(28, width: 5))
             let accessAddress = UInt32(truncatingIfNeeded: payload.number(12, width: 4))
-            // Several sniffers on the advertising channels may have heard the same one.
+            // Several sniffers on the advertising channels may have captured the same one.
             if let index = find(accessAddress), links[index].request == request, links[index].lastTime == .min {
                 packet.isRepeated = true
                 packet.link = index

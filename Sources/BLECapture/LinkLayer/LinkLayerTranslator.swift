@@ -1,4 +1,4 @@
-/// Makes of what a sniffer heard what would have crossed HCI of the central: advertising reports, connections that begin and
+/// Makes of what a sniffer captured what would have crossed HCI of the central: advertising reports, connections that begin and
 /// end, and their data. What tools know only from HCI can then be used: formats, and a capture as a device.
 ///
 /// Damaged packets, those that are sent again, control PDUs other than the end, and what is encrypted without a key have no

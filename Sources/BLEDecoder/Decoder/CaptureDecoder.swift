@@ -39,7 +39,7 @@ public struct CaptureDecoder: ~Copyable {
 
     /// - Parameters:
     ///   - showsTime: whether headlines begin with direction, time and number (text only).
-    ///   - keys: of the connections that a sniffer heard.
+    ///   - keys: of the connections that a sniffer captured.
     public init(
         style: DecodingStyle, filter: DecodingFilter = DecodingFilter(), showsTime: Bool = true,
         keys: LinkLayerKeys? = nil

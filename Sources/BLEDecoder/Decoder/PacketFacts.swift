@@ -37,7 +37,7 @@ public struct PacketFacts: Sendable {
     public internal(set) var frame = 0
     /// The kind of the HCI packet, and the kinds of its content.
     public internal(set) var kinds = Kinds()
-    /// Whether the host sent it, or a central that a sniffer heard; `nil` for notes.
+    /// Whether the host sent it, or a central that a sniffer captured; `nil` for notes.
     public internal(set) var isFromHost: Bool?
     /// Microseconds since 1970-01-01 00:00 UTC, as in the capture.
     public internal(set) var timestampMicroseconds: Int64 = 0

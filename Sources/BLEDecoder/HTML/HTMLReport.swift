@@ -23,7 +23,7 @@ public struct HTMLReport: ~Copyable {
 
     /// - Parameters:
     ///   - filter: which packets the page shows.
-    ///   - keys: of the connections that a sniffer heard.
+    ///   - keys: of the connections that a sniffer captured.
     public init(filter: DecodingFilter = DecodingFilter(), keys: LinkLayerKeys? = nil) {
         decoder = CaptureDecoder(style: .text(isColoured: false), filter: filter, showsTime: false, keys: keys)
         summary = CaptureSummary(keys: keys)
@@ -97,7 +97,7 @@ public struct HTMLReport: ~Copyable {
     private mutating func appendMeasures(_ connection: Int?) {
         var isFirst = true
         for var measure in decoder.measures {
-            // What a sniffer has heard outside of connections is of its sender.
+            // What a sniffer has captured outside of connections is of its sender.
             if measure.address == nil, connection == nil { measure.address = decoder.facts.latestAddress }
             guard let place = series.place(of: measure, connection: connection) else { continue }
             buffer.append(isFirst ? ",[" : ",")

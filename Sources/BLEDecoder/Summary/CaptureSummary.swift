@@ -44,7 +44,7 @@ public struct CaptureSummary: ~Copyable {
     /// The channels of links that have any, by their signalling; the newest last.
     private var channelTables: [(adapter: Int, handle: UInt16, table: ChannelTable)] = []
 
-    /// - Parameter keys: of the connections that a sniffer heard.
+    /// - Parameter keys: of the connections that a sniffer captured.
     public init(keys: LinkLayerKeys? = nil) { follower = LinkLayerFollower(keys: keys) }
 
     /// How many devices advertised, at most `AdvertiserTable.maximumCount`.
@@ -178,7 +178,7 @@ public struct CaptureSummary: ~Copyable {
         return count(outcome, data, index, handle, direction)
     }
 
-    /// Adds data of a connection that a sniffer heard.
+    /// Adds data of a connection that a sniffer captured.
     mutating func countAirData(
         _ data: RawSpan, stated: Int, isContinuation: Bool, _ link: FollowedLink, _ direction: CaptureDirection
     ) -> Bool {

@@ -274,7 +274,7 @@ struct LinkSummaries {
         }
     }
 
-    /// Data of a connection, whose beginning the sniffer may not have heard.
+    /// Data of a connection, whose beginning the sniffer may not have captured.
     mutating func data(_ link: FollowedLink, frame: Int, way: Int, at now: Int64) {
         data(adapter: AdapterIndexes.air, of: 0, handle: link.handle, frame: frame, way: way, at: now)
         if last >= 0 { links[last].accessAddress = link.accessAddress }

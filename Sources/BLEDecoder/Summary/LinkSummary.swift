@@ -22,9 +22,9 @@ public struct LinkSummary: Equatable, Sendable {
     /// The adapter's index in the capture, as in `CaptureRecord`.
     public var adapter: UInt16
     public var handle: UInt16
-    /// Of a connection that a sniffer heard; otherwise `nil`.
+    /// Of a connection that a sniffer captured; otherwise `nil`.
     public var accessAddress: UInt32?
-    /// The central that a sniffer heard, of 48 bits; `nil` if it is this host, or the capture begins later.
+    /// The central that a sniffer captured, of 48 bits; `nil` if it is this host, or the capture begins later.
     public var central: UInt64?
     /// 48 bits; `nil` if the capture begins after the connection.
     public var address: UInt64?
@@ -63,7 +63,7 @@ public struct LinkSummary: Equatable, Sendable {
     public var failedAttempts = 0
     /// Packets with data, in both directions.
     public var packets = 0
-    /// Octets of whole L2CAP frames, without their headers; sent by the host, or by the central that a sniffer heard.
+    /// Octets of whole L2CAP frames, without their headers; sent by the host, or by the central that a sniffer captured.
     public var sentOctets = 0
     public var receivedOctets = 0
     /// ATT requests and indications, of both devices and on every bearer.

@@ -3,7 +3,7 @@ import BLECapture
 import BLESecurity
 import BLESensors
 
-/// Keys of encrypted connections that a sniffer heard.
+/// Keys of encrypted connections that a sniffer captured.
 struct LinkLayerKeyArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

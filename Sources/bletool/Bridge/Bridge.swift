@@ -5,7 +5,8 @@ import Synchronization
 
 /// Gives a controller to one client at a time, as H4 over a stream. Used on its loop only, but for `run` and `stop`.
 final class Bridge: @unchecked Sendable {
-    // @unchecked Sendable is safe because everything that changes is used on the loop's thread, which `init` precedes.
+    // @unchecked Sendable is safe because everything that changes is used on the loop's thread, or by `run` before that
+    // thread starts; `end` has a lock.
 
     typealias Open = @Sendable (TransportAddress) throws(TransportError) -> sending any HCITransport
 
