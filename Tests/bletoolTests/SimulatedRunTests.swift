@@ -30,22 +30,6 @@ struct SimulatedRunTests {
         #expect(event["connectable"] as? Bool == true)
     }
 
-    @Test("a scan continues when the adapter was unplugged and is back")
-    func unpluggedScan() async throws {
-        let folder = try TestFolder()
-        let file = try folder.write(
-            """
-            {"devices":[{"name":"Early","address":"C0:DE:00:00:00:61/random","interval":0.1},
-              {"name":"Late","address":"C0:DE:00:00:00:62/random","interval":0.1,"comes":[4]}],
-             "faults":[{"at":3,"kind":"transportClosed"}]}
-            """, to: "unplugged.json")
-        let run = try await ToolRun("-t", "sim:\(file)", "lescan", interruptAt: ["Early", "Late"])
-        #expect(run.status == 0)
-        #expect(run.output.contains("Early"))
-        #expect(run.output.contains("Late"))
-        #expect(run.errors.contains("waiting until the adapter is back"))
-    }
-
     @Test("the controller behind a transport is listed as the only adapter")
     func devices() async throws {
         let run = try await ToolRun("-t", "sim", "--json", "dev")

@@ -37,6 +37,8 @@ package struct ThreeWireLink {
     private static let maximumWakeUps = 20
     /// The header, the CRC and the delimiters of a frame.
     private static let frameByteCount = 8
+    /// How many answers in a row must grant the same before less than this side offers is agreed on.
+    private static let lesserAnswerCount = 3
 
     let configuration: ThreeWireConfiguration
     private(set) var state = State.uninitialized
@@ -57,8 +59,8 @@ package struct ThreeWireLink {
     private var owesAcknowledgement = false
     private var peer = Wakefulness.awake
 
-    /// The Configuration Field of an answer that grants less than this side offers.
-    private var lesserField: UInt8?
+    /// The Configuration Field of the last answers that grant less than this side offers, and how many of them agree.
+    private var lesserAnswers: (field: UInt8, count: Int)?
 
     private var messageDeadline: UInt64?
     private var retransmissionDeadline: UInt64?
@@ -151,7 +153,7 @@ package struct ThreeWireLink {
         waitingByteCount = 0
         (base, expected, wakeUps) = (0, 0, 0)
         (owesAcknowledgement, peer) = (false, .awake)
-        (retransmissionDeadline, pauseEnd, lesserField) = (nil, nil, nil)
+        (retransmissionDeadline, pauseEnd, lesserAnswers) = (nil, nil, nil)
         sendMessage(at: now)
     }
 
@@ -189,9 +191,7 @@ package struct ThreeWireLink {
             let granted = field.map { ThreeWireAgreement(configuration, field: $0) }
             if let granted, state != .active { agreement = granted }
             write(.configResponse(granted?.field))
-        // Nothing protects this message, and octets change on the way: less than was offered is asked for once more.
-        case (.configResponse(let field?), .initialized) where field != configuration.field && field != lesserField:
-            lesserField = field
+        case (.configResponse(let field?), .initialized) where mustBeRepeated(field):
             write(.config(configuration.field))
         case (.configResponse(let field), .initialized):
             if let field { agreement = ThreeWireAgreement(configuration, field: field) }
@@ -203,6 +203,15 @@ package struct ThreeWireLink {
         case (.sleep, .active): peer = .asleep
         default: break
         }
+    }
+
+    /// Whether an answer has to come again before it counts. Nothing protects these messages, and octets change on the
+    /// way: a link without a CRC that both sides can do would pass on every other octet that changes.
+    private mutating func mustBeRepeated(_ field: UInt8) -> Bool {
+        guard field != configuration.field else { return false }
+        let count = lesserAnswers.map { $0.field == field ? $0.count + 1 : 1 } ?? 1
+        lesserAnswers = (field, count)
+        return count < Self.lesserAnswerCount
     }
 
     // MARK: Receiving

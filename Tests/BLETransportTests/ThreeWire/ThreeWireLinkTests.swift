@@ -144,12 +144,23 @@ struct ThreeWireLinkTests {
         #expect(link.state == .active && link.agreement.hasCRC && link.agreement.window == 4)
     }
 
+    @Test("on a line with 5 % of octets lost or changed both sides agree on the CRC that both can do")
+    func damagedConfiguration() {
+        for seed in 1...4_000 as ClosedRange<UInt64> {
+            let pair = ThreeWirePair(seed: seed)
+            pair.faults = .init(lost: 250, changed: 250)
+            pair.start()
+            #expect(pair.run { $0.host.state == .active && $0.controller.state == .active })
+            #expect(pair.host.agreement.hasCRC && pair.controller.agreement.hasCRC, "seed \(seed)")
+        }
+    }
+
     @Test("no more packets than the window are without acknowledgement")
     func windowHolds() {
         var link = ThreeWireLink()
         link.start(at: 0)
-        // Less than was offered is believed when it is said twice.
-        for message in [ThreeWireMessage.syncResponse, .configResponse(0x13), .configResponse(0x13)] {
+        // Less than was offered counts when three answers agree.
+        for message in [ThreeWireMessage.syncResponse] + Array(repeating: .configResponse(0x13), count: 3) {
             var line: [UInt8] = []
             let frame = ThreeWireFrame(type: 15, payload: message.octets)
             SLIPFraming.append(frame.encoded(withCRC: false), escapesFlowControl: false, to: &line)

@@ -115,6 +115,18 @@ def test_a_serial_port_that_comes_back(tmp_path):
             tool.wait_for('reports,')
 
 
+def test_a_simulated_adapter_that_comes_back(tmp_path):
+    """`lescan` on the simulator whose adapter is unplugged: the scan waits, and finds what comes later"""
+    air = tmp_path / 'unplugged.json'
+    air.write_text(json.dumps({
+        'devices': [{'name': 'Early', 'address': 'C0:DE:00:00:00:61/random', 'interval': 0.1},
+                    {'name': 'Late', 'address': 'C0:DE:00:00:00:62/random', 'interval': 0.1, 'comes': [15]}],
+        'faults': [{'at': 12, 'kind': 'transportClosed'}]}))
+    with Tool('-t', f'sim:{air}', 'lescan', '--lines', folder=tmp_path) as tool:
+        for text in ('Early', 'waiting until the adapter is back', 'bletool: the adapter is back', 'Late'):
+            tool.wait_for(text, 10 * PATIENCE)
+
+
 def test_the_wrong_framing(tmp_path):
     """H4 on a line with H5, and H5 on one with H4: the remedy names what may be wrong, and a scan does not wait for an adapter that never
     was there"""
