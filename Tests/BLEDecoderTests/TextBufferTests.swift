@@ -51,7 +51,11 @@ struct TextBufferTests {
         let octets: [UInt8] = (0..<19).map { $0 &* 0x1D &+ 0x8F }
         for count in 0...octets.count {
             let expected = octets[..<count].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            #expect(Self.text { $0.append(hexadecimal: octets[..<count].span.bytes) } == expected)
+            let written = Self.text { buffer in
+                let part = Array(octets[..<count])
+                buffer.append(hexadecimal: part.span.bytes)
+            }
+            #expect(written == expected)
         }
     }
 
