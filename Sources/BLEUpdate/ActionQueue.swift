@@ -2,8 +2,23 @@
 struct ActionQueue: Sendable {
     private var actions: [UpdateAction] = []
     private var start = 0
+    private(set) var failure: UpdateError?
 
-    mutating func add(_ action: UpdateAction) { actions.append(action) }
+    /// Progress replaces progress that nobody has taken yet: a device may report as often as it likes.
+    mutating func add(_ action: UpdateAction) {
+        if case .progress = action, start < actions.count, case .progress = actions[actions.count - 1] {
+            actions[actions.count - 1] = action
+        } else {
+            actions.append(action)
+        }
+    }
+
+    /// The machine cannot go on: what was to be sent is not sent any more.
+    mutating func fail(_ error: UpdateError) {
+        failure = error
+        actions = [.failed(error)]
+        start = 0
+    }
 
     mutating func next() -> UpdateAction? {
         guard start < actions.count else {

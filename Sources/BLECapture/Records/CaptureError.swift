@@ -69,6 +69,9 @@ extension CaptureError.Reason: CustomStringConvertible {
         case .cannotOpen(let error): "cannot open: \(error)"
         case .refused(let cause): "\(cause)"
         case .cannotRead(.damagedArchive): "the packed file is damaged, or ends early"
+        case .cannotRead(.longLog):
+            "the log in the report has more than \(AndroidReport.limit >> 20) MiB, the limit here: Android keeps far less"
+        case .cannotRead(.longArchive): "the archive has more than \(Unpacker.entryLimit) files, the limit here"
         case .cannotRead(let error): "cannot read: \(error)"
         case .cannotWrite(let error): "cannot write: \(error)"
         case .empty: "the file is empty"
