@@ -136,6 +136,23 @@ struct ManagementUploadTests {
         }
     }
 
+    @Test("a device that keeps an octet of each chunk is given up, whatever it says of its progress")
+    func keepsOneOctet() {
+        var bench = Bench([UInt8](repeating: 7, count: 20_000), window: 1)
+        var kept = 0
+        var requests = 0
+        while bench.end == nil, requests < 5000 {
+            requests += 1
+            kept += 1
+            bench.answer(bench.toDevice.removeFirst(), .object(["off": .integer(kept)]))
+        }
+        guard case .failed(.invalidResponse)? = bench.end else {
+            Issue.record("\(String(describing: bench.end))")
+            return
+        }
+        #expect(requests < 200)
+    }
+
     @Test("a device that never keeps what it has does not keep us for ever")
     func playsForTime() {
         var bench = Bench(data)
