@@ -298,7 +298,7 @@ def test_bridge_through_ssh(lab):
     """A Unix socket that ssh forwards is the controller: a device is read, and killing ssh ends the link at the device and the command"""
     server = shutil.which('sshd', path='/usr/sbin:' + os.environ['PATH'])
     if not server or not shutil.which('ssh') or not shutil.which('ssh-keygen'):
-        skip('sshd is missing: Tools/install peers')
+        skip('sshd is missing: apt-get install openssh-server, which also starts it')
     for key in 'host', 'own':
         subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', lab.path(key)], check=True)
     shutil.copy(lab.path('own.pub'), lab.path('allowed'))
