@@ -103,7 +103,7 @@ struct BridgeStateTests {
         #expect(state.takeActions() == [.send(Self.reset)] && state.phase == .resetting)
     }
 
-    @Test("a link that the controller does not know any more, and one that does not end, hold the next client up little")
+    @Test("links that the controller does not know, and those that do not end, hold the next client up little")
     func staleLinks() {
         var state = Self.serving()
         _ = state.receiveFromController(Self.connected(1).span.bytes, at: 1)
@@ -212,7 +212,8 @@ struct BridgeStateTests {
 
     @Test("cut packets of a controller change nothing and trap nowhere")
     func cut() {
-        for packet in [Self.connected(1), Self.disconnected(1), Self.status(0x0406), Self.completed(1, 2), Self.resetDone] {
+        let packets = [Self.connected(1), Self.disconnected(1), Self.status(0x0406), Self.completed(1, 2)]
+        for packet in packets + [Self.resetDone] {
             for count in 0..<packet.count {
                 var state = Self.serving()
                 _ = state.receiveFromController(Array(packet.prefix(count)).span.bytes, at: 1)

@@ -69,7 +69,9 @@ struct SimulatedLegacyTransfer {
             guard value.count == 12 else { return answer(1, 6) }
             let system = number(0) + number(4)
             byteCount = system + number(8)
-            guard (system == 0) == (content == .application), min(system, number(8)) == 0, 1...nordic.bank.count ~= byteCount else {
+            guard (system == 0) == (content == .application), min(system, number(8)) == 0,
+                1...nordic.bank.count ~= byteCount
+            else {
                 phase = .idle
                 return answer(1, 4)
             }

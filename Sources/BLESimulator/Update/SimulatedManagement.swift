@@ -42,7 +42,8 @@ final class SimulatedManagement: SimulatedFirmware {
         self.station = station
         linkLosses = device.linkLosses.sorted()
         boot = SimulatedMCUboot(
-            running: [device.image] + device.otherImages, slotByteCount: device.slotByteCount, device.flash, powerLosses: device.powerLosses)
+            running: [device.image] + device.otherImages, slotByteCount: device.slotByteCount, device.flash,
+            powerLosses: device.powerLosses)
     }
 
     var version: String? {
@@ -210,8 +211,9 @@ final class SimulatedManagement: SimulatedFirmware {
             let pending = slot == 1 ? flags.pending : nil
             images.append(
                 .object([
-                    "image": boot.imageCount > 1 ? .integer(number) : nil, "slot": .integer(slot), "version": .text(image.version), "hash": .octets(image.hash),
-                    "bootable": .boolean(true), "pending": .boolean(pending != nil),
+                    "image": boot.imageCount > 1 ? .integer(number) : nil, "slot": .integer(slot),
+                    "version": .text(image.version), "hash": .octets(image.hash), "bootable": .boolean(true),
+                    "pending": .boolean(pending != nil),
                     "confirmed": .boolean(slot == 0 ? flags.isConfirmed : !flags.isConfirmed),
                     "active": .boolean(slot == 0), "permanent": .boolean(pending?.isPermanent ?? false),
                 ]))
@@ -266,7 +268,9 @@ final class SimulatedManagement: SimulatedFirmware {
         let hash = content["sha"]?.byteString ?? []
         let number = content["image"]?.integer ?? 0
         guard 0..<boot.imageCount ~= number else { throw .group(14) }
-        if let upload, !hash.isEmpty, upload.image == number, upload.hash == hash, upload.byteCount == count, upload.offset > 0 {
+        if let upload, !hash.isEmpty, upload.image == number, upload.hash == hash, upload.byteCount == count,
+            upload.offset > 0
+        {
             return .object(["off": .integer(upload.offset)])
         }
         guard data.count >= 32 else { throw .group(22) }

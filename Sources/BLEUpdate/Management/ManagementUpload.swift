@@ -205,6 +205,8 @@ package struct ManagementUpload: UpdateMachine {
 
     package mutating func advance(to now: Instant) {
         guard let deadline = nextDeadline, deadline <= now else { return }
+        // The rest of a frame of which a piece was lost would spoil what comes next.
+        assembler.reset()
         inFlight = []
         retries += 1
         guard retries <= Self.retryLimit else { return fail(.timedOut("the upload")) }

@@ -136,6 +136,20 @@ struct ManagementUploadTests {
         }
     }
 
+    @Test("half a response costs a repetition, not the upload")
+    func halfResponse() {
+        var bench = Bench(data, window: 1)
+        bench.step()
+        let response = ManagementFrame(
+            .writeResponse, group: 1, command: 1, sequence: bench.toDevice[0].sequence,
+            content: .object(["off": .integer(1000)]))
+        bench.machine.receive(.notified(Array(response.encoded.prefix(9))), at: bench.now)
+        bench.toDevice = []
+        bench.pass(11)
+        while bench.end == nil, !bench.toDevice.isEmpty { bench.step() }
+        #expect(bench.end == .finished && bench.received == data)
+    }
+
     @Test("a device that keeps an octet of each chunk is given up, whatever it says of its progress")
     func keepsOneOctet() {
         var bench = Bench([UInt8](repeating: 7, count: 20_000), window: 1)

@@ -164,7 +164,9 @@ struct SecureDFUTests {
             ]
             while !answers.isEmpty { machine.receive(.notified(answers.removeFirst()), at: now) }
             #expect((machine.failure == nil) == isTaken)
-            if case .invalidResponse(let text)? = machine.failure { #expect(text.contains("objects of \(limit) octets")) }
+            if case .invalidResponse(let text)? = machine.failure {
+                #expect(text.contains("objects of \(limit) octets"))
+            }
         }
     }
 
@@ -199,7 +201,8 @@ struct SecureDFUTests {
         let now = Instant(microseconds: 0)
         machine.receive(.ready, at: now)
         machine.receive(.notified([0x60, 6, 2]), at: now)
-        #expect(machine.failure == .refused(step: "send the init packet", DFURefusal(code: 2, text: "it does not know the operation")))
+        let refusal = DFURefusal(code: 2, text: "it does not know the operation")
+        #expect(machine.failure == .refused(step: "send the init packet", refusal))
         guard case .failed? = machine.nextAction() else {
             Issue.record("something else comes first")
             return
