@@ -29,7 +29,7 @@ public final class TCPListener: Sendable {
         var on: Int32 = 1
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         guard unsafe bind(descriptor, entry.pointee.ai_addr, entry.pointee.ai_addrlen) == 0,
-            Glibc.listen(descriptor, 128) == 0
+            Glibc.listen(descriptor, 8) == 0
         else {
             let code = errno
             Glibc.close(descriptor)

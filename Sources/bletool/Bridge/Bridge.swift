@@ -84,6 +84,8 @@ final class Bridge: @unchecked Sendable {
             switch address.place {
             case .network(let host, let port):
                 let listener = try TCPListener(host: host, port: port)
+                // Many who try at once must not keep the one away who is let in.
+                _ = Glibc.listen(listener.descriptor, 128)
                 door = .network(listener)
                 self.address = ListenAddress(.network(host: host, port: listener.port))
             case .unix(let path):
