@@ -4,10 +4,11 @@ struct ActionQueue: Sendable {
     private var start = 0
     private(set) var failure: UpdateError?
 
-    /// Progress replaces progress that nobody has taken yet: a device may report as often as it likes.
+    /// Of progress that nobody has taken yet the first and the last remain: a device may report as often as it likes.
     mutating func add(_ action: UpdateAction) {
-        if case .progress = action, start < actions.count, case .progress = actions[actions.count - 1] {
-            actions[actions.count - 1] = action
+        let last = actions.count - 1
+        if case .progress = action, last > start, case .progress = actions[last], case .progress = actions[last - 1] {
+            actions[last] = action
         } else {
             actions.append(action)
         }

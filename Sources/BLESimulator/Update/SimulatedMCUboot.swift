@@ -89,28 +89,31 @@ struct SimulatedMCUboot {
 
     // MARK: What the bootloader does
 
-    /// Chooses the images to start: finishes a swap, begins one, or takes an image on trial back.
+    /// Chooses the images to start: finishes swaps that power has interrupted, before others need the scratch area; begins
+    /// those that are pending; or takes images on trial back, once all of them have run.
     mutating func start() throws(SimulatedFlash.PowerLoss) {
-        for image in flags.indices { try start(image) }
-    }
-
-    private mutating func start(_ number: Int) throws(SimulatedFlash.PowerLoss) {
-        if flags[number].swap == nil {
-            if let pending = flags[number].pending {
+        let hasWork = flags.contains { $0.swap != nil || $0.pending != nil }
+        for image in flags.indices where flags[image].swap != nil { try swap(image) }
+        for image in flags.indices {
+            if let pending = flags[image].pending {
                 try flash.commit()
                 // An image that is damaged is not started.
-                guard image(in: 1, of: number)?.hash == pending.hash else {
-                    flags[number].pending = nil
-                    return
+                guard self.image(in: 1, of: image)?.hash == pending.hash else {
+                    flags[image].pending = nil
+                    continue
                 }
-                flags[number].swap = (0, pending.isPermanent)
-            } else if !flags[number].isConfirmed {
+                flags[image].swap = (0, pending.isPermanent)
+            } else if !flags[image].isConfirmed, !hasWork {
                 try flash.commit()
-                flags[number].swap = (0, true)
+                flags[image].swap = (0, true)
             } else {
-                return
+                continue
             }
+            try swap(image)
         }
+    }
+
+    private mutating func swap(_ number: Int) throws(SimulatedFlash.PowerLoss) {
         let (first, second) = (slot(0, of: number).lowerBound, slot(1, of: number).lowerBound)
         while let swap = flags[number].swap, swap.step < 3 * slotByteCount / flash.pageByteCount {
             let page = swap.step / 3 * flash.pageByteCount

@@ -172,9 +172,7 @@ struct SecureDFUTests {
 
     @Test("A bootloader that says the same again and again costs no checksum of the whole image each time")
     func repeatedReceipts() {
-        var bootloader = bootloader(4)
-        _ = bootloader.run()
-        // Late receipts say less than is known: they are no progress, and too many of them end it.
+        // Receipts that say less than is known are no progress, and too many of them end it.
         var machine = SecureDFU(
             initPacket: Self.initPacket, image: Self.image, packetLimit: 244, receiptInterval: 1)
         let now = Instant(microseconds: 0)
@@ -189,7 +187,11 @@ struct SecureDFUTests {
         var actions = 0
         for _ in 0..<10_000 where machine.failure == nil {
             machine.receive(.notified([0x60, 3, 1] + Packages.number(0, 4) + Packages.number(0, 4)), at: now)
-            while machine.nextAction() != nil { actions += 1 }
+            while let action = machine.nextAction() {
+                actions += 1
+                guard case .writeControl(let octets) = action, octets[0] == 1 else { continue }
+                machine.receive(.notified([0x60, 1, 1]), at: now)
+            }
         }
         #expect(machine.failure != nil && actions < 1000)
     }

@@ -189,7 +189,7 @@ struct UpdateRunTests {
     func twoParts(_ kind: Kind) async throws {
         let stage = try kind.stage(hasTwoImages: true)
         let outcome = try await stage.update(kind.secondFile)
-        #expect(outcome.byteCount >= 12_000)
+        #expect(outcome.byteCount >= 11_000)
         #expect(await stage.version() == (kind == .mcumgr ? "2.0.0 3.0.0" : "2"))
         #expect(stage.parts.withLock { $0 } == [1, 2])
     }

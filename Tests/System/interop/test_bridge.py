@@ -4,7 +4,7 @@ import contextlib, fcntl, getpass, os, random, re, shutil, signal, socket, struc
 from pytest import mark, skip
 
 from jelling.child import PATIENCE, free_port, wait_until
-from jelling.daemon import NOBODY, needs_root
+from jelling.daemon import NOBODY, PYTHON3, needs_root
 from jelling.lab import REMOTE_USER_TERMINATED
 
 pytestmark = mark.lab(through_bridge=False)
@@ -262,7 +262,7 @@ def test_bridge_other_user(lab):
     path = lab.path('bridge')
     tool = lab.start('bridge', '--listen', f'unix:{path}')
     tool.wait_event('bridgeReady')
-    other = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', 'python3', '-c']
+    other = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', PYTHON3, '-c']
     connect = 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])'
     refused = subprocess.run([*other, connect, path], capture_output=True, text=True, cwd='/')
     assert 'PermissionError' in refused.stderr, refused.stderr

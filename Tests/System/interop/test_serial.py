@@ -4,7 +4,7 @@ import contextlib, hashlib, os, random, shutil, signal, socket, struct, subproce
 from pytest import mark, param, skip
 
 from jelling.child import PATIENCE, Failure, wait_until
-from jelling.daemon import NOBODY, needs_root
+from jelling.daemon import NOBODY, PYTHON3, needs_root
 from jelling.screen import Program
 
 BUMBLE = ('bumble',)
@@ -229,7 +229,7 @@ def test_serial_serves_one_program(lab):
 @needs_root
 def test_serial_other_user(lab):
     """Another user cannot open the port, nor the socket, nor have a link replaced or followed that he has put in a shared folder"""
-    other = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', 'python3', '-c']
+    other = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', PYTHON3, '-c']
 
     def tried(program, *words):
         return subprocess.run([*other, 'import os, socket, sys\n' + program, *words], capture_output=True, text=True, cwd='/')

@@ -215,7 +215,7 @@ def test_progress_at_a_terminal(tmp_path, columns):
     shown = [line for line in re.split('\r\x1b\\[K|\n', terminal.raw) if ' %' in line]
     assert len(shown) > 5 and all(len(line.rstrip('\r')) < columns for line in shown), shown[:5]
     assert any('left' in line for line in shown) == (columns >= 40), shown[:5]
-    assert any('bytes' in line for line in shown) == (columns > 80), shown[:5]
+    assert any('bytes' in line and 'left' in line for line in shown) == (columns > 80), shown[:5]
     assert 'updated' in terminal.screen.text.replace('\n', '') and ' left' not in terminal.screen.text
 
 
