@@ -35,18 +35,42 @@ struct BridgeStateTests {
         [4, 0x13, 5, 1, UInt8(handle & 0xFF), UInt8(handle >> 8), UInt8(count & 0xFF), UInt8(count >> 8)]
     }
 
+    /// The state, behind functions that do not look as if they changed it: so `#expect` takes them.
+    private final class Tested {
+        private var state = BridgeState()
+        var phase: BridgeState.Phase { state.phase }
+        var mayRead: Bool { state.mayRead }
+        var deadline: UInt64? { state.deadline }
+        var hasWaitingClient: Bool { state.hasWaitingClient }
+
+        func opened(at now: UInt64) { state.opened(at: now) }
+        func lost(_ reason: String) { state.lost(reason) }
+        func clientArrived(at now: UInt64) -> Bool { state.clientArrived(at: now) }
+        func clientLeft(at now: UInt64) { state.clientLeft(at: now) }
+        func advance(to now: UInt64) { state.advance(to: now) }
+        func takeActions() -> [BridgeState.Action] { state.takeActions() }
+
+        func fromController(_ packet: [UInt8], at now: UInt64) -> Bool {
+            state.receiveFromController(packet.span.bytes, at: now)
+        }
+
+        func fromClient(_ packet: [UInt8], at now: UInt64) -> Bool {
+            state.receiveFromClient(packet.span.bytes, at: now)
+        }
+    }
+
     /// A bridge whose controller has been reset.
-    private static func ready() -> BridgeState {
-        var state = BridgeState()
+    private static func ready() -> Tested {
+        let state = Tested()
         state.opened(at: 0)
-        _ = state.receiveFromController(resetDone.span.bytes, at: 0)
+        _ = state.fromController(resetDone, at: 0)
         _ = state.takeActions()
         return state
     }
 
     /// A bridge with a client.
-    private static func serving() -> BridgeState {
-        var state = ready()
+    private static func serving() -> Tested {
+        let state = ready()
         _ = state.clientArrived(at: 0)
         _ = state.takeActions()
         return state
@@ -54,20 +78,20 @@ struct BridgeStateTests {
 
     @Test("the controller is reset first, and a client that came before waits for that")
     func resetsFirst() {
-        var state = BridgeState()
+        let state = Tested()
         state.opened(at: 0)
         #expect(state.takeActions() == [.send(Self.reset)] && state.phase == .resetting)
         #expect(state.clientArrived(at: 0) && !state.mayRead)
         #expect(!state.clientArrived(at: 0))
-        #expect(!state.receiveFromController(Self.resetDone.span.bytes, at: 1))
+        #expect(!state.fromController(Self.resetDone, at: 1))
         #expect(state.takeActions() == [.serve] && state.phase == .serving && state.mayRead)
         #expect(!state.clientArrived(at: 2))
-        #expect(state.receiveFromController(Self.resetDone.span.bytes, at: 3))
+        #expect(state.fromController(Self.resetDone, at: 3))
     }
 
     @Test("a controller that does not answer is given up, and its waiting client told")
     func deaf() {
-        var state = BridgeState()
+        let state = Tested()
         state.opened(at: 0)
         _ = state.clientArrived(at: 0)
         _ = state.takeActions()
@@ -77,44 +101,44 @@ struct BridgeStateTests {
         // The next client has it opened again.
         #expect(state.clientArrived(at: 4 * Self.second) && state.hasWaitingClient)
         state.opened(at: 4 * Self.second)
-        _ = state.receiveFromController(Self.resetDone.span.bytes, at: 5 * Self.second)
+        _ = state.fromController(Self.resetDone, at: 5 * Self.second)
         #expect(state.phase == .serving)
     }
 
     @Test("links of a client that went are ended one after the other, also one that comes late, and then it is reset")
     func leaving() {
-        var state = Self.serving()
-        for handle: UInt16 in [1, 2] { _ = state.receiveFromController(Self.connected(handle).span.bytes, at: 1) }
-        _ = state.receiveFromController(Self.connected(9, status: 0x3E).span.bytes, at: 1)
+        let state = Self.serving()
+        for handle: UInt16 in [1, 2] { _ = state.fromController(Self.connected(handle), at: 1) }
+        _ = state.fromController(Self.connected(9, status: 0x3E), at: 1)
         // Its last command is unanswered: what is sent now could be lost.
-        #expect(state.receiveFromClient([1, 0x0D, 0x20, 0].span.bytes, at: 2))
+        #expect(state.fromClient([1, 0x0D, 0x20, 0], at: 2))
         state.clientLeft(at: 3)
         #expect(state.takeActions() == [] && state.phase == .leaving)
-        #expect(!state.receiveFromController(Self.status(0x200D).span.bytes, at: 4))
+        #expect(!state.fromController(Self.status(0x200D), at: 4))
         #expect(state.takeActions() == [.send(Self.disconnect(2))])
-        _ = state.receiveFromController(Self.connected(3).span.bytes, at: 5)
-        _ = state.receiveFromController(Self.status(0x0406).span.bytes, at: 6)
-        _ = state.receiveFromController(Self.status(0x0406).span.bytes, at: 7)
+        _ = state.fromController(Self.connected(3), at: 5)
+        _ = state.fromController(Self.status(0x0406), at: 6)
+        _ = state.fromController(Self.status(0x0406), at: 7)
         #expect(state.takeActions() == [.send(Self.disconnect(3)), .send(Self.disconnect(1))])
-        _ = state.receiveFromController(Self.status(0x0406).span.bytes, at: 8)
-        for handle: UInt16 in [1, 2] { _ = state.receiveFromController(Self.disconnected(handle).span.bytes, at: 9) }
+        _ = state.fromController(Self.status(0x0406), at: 8)
+        for handle: UInt16 in [1, 2] { _ = state.fromController(Self.disconnected(handle), at: 9) }
         #expect(state.takeActions() == [])
-        _ = state.receiveFromController(Self.disconnected(3).span.bytes, at: 10)
+        _ = state.fromController(Self.disconnected(3), at: 10)
         #expect(state.takeActions() == [.send(Self.reset)] && state.phase == .resetting)
     }
 
     @Test("links that the controller does not know, and those that do not end, hold the next client up little")
     func staleLinks() {
         var state = Self.serving()
-        _ = state.receiveFromController(Self.connected(1).span.bytes, at: 1)
+        _ = state.fromController(Self.connected(1), at: 1)
         state.clientLeft(at: 2)
         #expect(state.takeActions() == [.send(Self.disconnect(1))])
         // Unknown Connection Identifier.
-        _ = state.receiveFromController(Self.status(0x0406, 2).span.bytes, at: 3)
+        _ = state.fromController(Self.status(0x0406, 2), at: 3)
         #expect(state.takeActions() == [.send(Self.reset)])
 
         state = Self.serving()
-        _ = state.receiveFromController(Self.connected(1).span.bytes, at: 1)
+        _ = state.fromController(Self.connected(1), at: 1)
         state.clientLeft(at: 2)
         _ = state.takeActions()
         state.advance(to: 2 + 3 * Self.second)
@@ -122,24 +146,24 @@ struct BridgeStateTests {
 
         // A client that has reset the controller leaves no links.
         state = Self.serving()
-        _ = state.receiveFromController(Self.connected(1).span.bytes, at: 1)
-        _ = state.receiveFromClient(Self.reset.span.bytes, at: 2)
-        _ = state.receiveFromController(Self.resetDone.span.bytes, at: 3)
+        _ = state.fromController(Self.connected(1), at: 1)
+        _ = state.fromClient(Self.reset, at: 2)
+        _ = state.fromController(Self.resetDone, at: 3)
         state.clientLeft(at: 4)
         #expect(state.takeActions() == [.send(Self.reset)])
     }
 
     @Test("commands beyond what may be in flight are not read, and one who goes on is ended")
     func commands() {
-        var state = Self.serving()
+        let state = Self.serving()
         for number in 0..<BridgeState.commandLimit {
             #expect(state.mayRead, "\(number)")
-            #expect(state.receiveFromClient(Self.reset.span.bytes, at: 1))
+            #expect(state.fromClient(Self.reset, at: 1))
         }
         #expect(!state.mayRead && state.deadline == 1 + 10 * Self.second)
-        _ = state.receiveFromController(Self.status(0x200C).span.bytes, at: 2)
+        _ = state.fromController(Self.status(0x200C), at: 2)
         #expect(state.mayRead && state.deadline == nil)
-        _ = state.receiveFromClient(Self.reset.span.bytes, at: 3)
+        _ = state.fromClient(Self.reset, at: 3)
         state.advance(to: 3 + 10 * Self.second)
         #expect(state.takeActions() == [.end(reason: "it sends more than the controller takes")])
     }
@@ -147,34 +171,34 @@ struct BridgeStateTests {
     @Test("data are bounded in octets and in packets, and come free by completions and by the end of their link")
     func data() {
         for (count, packets) in [(27, BridgeState.dataPacketLimit), (65_000, 5)] {
-            var state = Self.serving()
+            let state = Self.serving()
             for _ in 0..<packets {
                 #expect(state.mayRead)
-                #expect(state.receiveFromClient(Self.data(0x2001, count).span.bytes, at: 1))
+                #expect(state.fromClient(Self.data(0x2001, count), at: 1))
             }
             #expect(!state.mayRead)
-            _ = state.receiveFromController(Self.completed(1, 1).span.bytes, at: 2)
+            _ = state.fromController(Self.completed(1, 1), at: 2)
             #expect(state.mayRead)
             // More than were sent, and those of another link, free nothing besides.
-            _ = state.receiveFromController(Self.completed(7, 500).span.bytes, at: 2)
-            _ = state.receiveFromController(Self.completed(1, 60_000).span.bytes, at: 2)
-            _ = state.receiveFromController(Self.completed(1, 60_000).span.bytes, at: 2)
-            for _ in 0..<packets { _ = state.receiveFromClient(Self.data(1, count).span.bytes, at: 3) }
+            _ = state.fromController(Self.completed(7, 500), at: 2)
+            _ = state.fromController(Self.completed(1, 60_000), at: 2)
+            _ = state.fromController(Self.completed(1, 60_000), at: 2)
+            for _ in 0..<packets { _ = state.fromClient(Self.data(1, count), at: 3) }
             #expect(!state.mayRead)
-            _ = state.receiveFromController(Self.disconnected(1).span.bytes, at: 4)
+            _ = state.fromController(Self.disconnected(1), at: 4)
             #expect(state.mayRead)
         }
     }
 
     @Test("what only controllers send ends a client; synchronous data without a link goes nowhere")
     func kinds() {
-        var state = Self.serving()
-        #expect(!state.receiveFromClient([3, 1, 0, 1, 0].span.bytes, at: 1) && state.takeActions() == [])
-        _ = state.receiveFromController([4, 0x2C, 17, 0, 1, 0].span.bytes, at: 2)
-        #expect(state.receiveFromClient([3, 1, 0, 1, 0].span.bytes, at: 3))
+        let state = Self.serving()
+        #expect(!state.fromClient([3, 1, 0, 1, 0], at: 1) && state.takeActions() == [])
+        _ = state.fromController([4, 0x2C, 17, 0, 1, 0], at: 2)
+        #expect(state.fromClient([3, 1, 0, 1, 0], at: 3))
         for packet: [UInt8] in [Self.resetDone, [9, 0, 0], []] {
-            var state = Self.serving()
-            #expect(!state.receiveFromClient(packet.span.bytes, at: 1))
+            let state = Self.serving()
+            #expect(!state.fromClient(packet, at: 1))
             #expect(state.takeActions() == [.end(reason: "it sent an event, which only controllers send")])
         }
     }
@@ -185,7 +209,7 @@ struct BridgeStateTests {
         state.advance(to: 10 * Self.second)
         #expect(state.takeActions() == [.end(reason: "it has sent nothing for 10 s")])
         state = Self.serving()
-        _ = state.receiveFromClient(Self.reset.span.bytes, at: Self.second)
+        _ = state.fromClient(Self.reset, at: Self.second)
         #expect(state.deadline == nil)
         state.advance(to: 3600 * Self.second)
         #expect(state.takeActions() == [])
@@ -193,7 +217,7 @@ struct BridgeStateTests {
 
     @Test("a controller that is lost ends its client")
     func lost() {
-        var state = Self.serving()
+        let state = Self.serving()
         state.lost("it is gone")
         #expect(state.takeActions() == [.end(reason: "it is gone")] && state.phase == .failed)
         state.clientLeft(at: 1)
@@ -215,13 +239,13 @@ struct BridgeStateTests {
         let packets = [Self.connected(1), Self.disconnected(1), Self.status(0x0406), Self.completed(1, 2)]
         for packet in packets + [Self.resetDone] {
             for count in 0..<packet.count {
-                var state = Self.serving()
-                _ = state.receiveFromController(Array(packet.prefix(count)).span.bytes, at: 1)
+                let state = Self.serving()
+                _ = state.fromController(Array(packet.prefix(count)), at: 1)
                 #expect(state.phase == .serving && state.takeActions() == [])
             }
         }
-        var state = Self.serving()
-        _ = state.receiveFromController([4, 0x13, 1, 255, 1, 0, 1, 0].span.bytes, at: 1)
+        let state = Self.serving()
+        _ = state.fromController([4, 0x13, 1, 255, 1, 0, 1, 0], at: 1)
         #expect(state.mayRead)
     }
 }
