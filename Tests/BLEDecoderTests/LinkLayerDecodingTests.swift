@@ -18,7 +18,8 @@ struct LinkLayerDecodingTests {
         case fromPeripheral = 3
     }
 
-    /// A record: channel, signal, flags, and the packet with its access address and CRC.
+    /// A record: channel (by its frequency: 0, 12 and 39 are those of advertising), signal, flags, and the packet with its
+    /// access address and CRC.
     private static func record(
         _ octets: [UInt8], channel: UInt8 = 0, way: Way = .advertising, crc: UInt16 = 0x0C00, phy: UInt16 = 0
     ) -> [UInt8] {
@@ -56,7 +57,15 @@ struct LinkLayerDecodingTests {
     ) throws -> [String] {
         var reader = try CaptureReader(bytes: Self.pcap(records))
         var decoder = CaptureDecoder(style: style, filter: DecodingFilter())
-        while let record = try reader.next() { decoder.decode(record) }
+        while true {
+            do throws(CaptureError) {
+                guard let record = try reader.next() else { break }
+                decoder.decode(record)
+            } catch {
+                // A record that is too short for its link type costs only itself.
+                if error.isFinal { throw error }
+            }
+        }
         return unsafe decoder.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
             .split(separator: "\n").map(String.init)
     }
@@ -68,8 +77,8 @@ struct LinkLayerDecodingTests {
     @Test("advertising has its PDU, its channel, its signal, its address and what is in its data")
     func advertising() throws {
         let records = [
-            Self.record(Self.advertising(0x40, Self.peripheral + [2, 1, 6, 5, 9, 72, 114, 105, 49]), channel: 37),
-            Self.record(Self.advertising(0xC3, Self.central + Self.peripheral), channel: 38),
+            Self.record(Self.advertising(0x40, Self.peripheral + [2, 1, 6, 5, 9, 72, 114, 105, 49])),
+            Self.record(Self.advertising(0xC3, Self.central + Self.peripheral), channel: 12),
             Self.record(Self.advertising(0x41, Self.peripheral + Self.central), channel: 39),
         ]
         let lines = try decoded(records)
@@ -142,8 +151,8 @@ struct LinkLayerDecodingTests {
         let pointer = Self.advertising(0x07, [6, 0x18, 0x34, 0x12, 0x85, 0x0A, 0x20])
         let content: [UInt8] = [9, 0x09] + Self.peripheral + [0x34, 0x12, 3, 8, 72, 105]
         let records = [
-            Self.record(pointer, channel: 37),
-            Self.record(Self.advertising(0x47, content), channel: 5, way: .auxiliary, phy: 1),
+            Self.record(pointer),
+            Self.record(Self.advertising(0x47, content), channel: 6, way: .auxiliary, phy: 1),
         ]
         let lines = try decoded(records)
         #expect(has(lines, "ADV_EXT_IND", "AUX_ADV_IND", "Advertising Set: 1", "Data Identifier: 564"), "\(lines)")
@@ -153,7 +162,7 @@ struct LinkLayerDecodingTests {
     @Test("counts are those of what was received: PDUs, links, and ATT behind them")
     func counts() throws {
         let records = [
-            Self.record(Self.advertising(0x40, Self.peripheral + [2, 1, 6]), channel: 37), Self.request,
+            Self.record(Self.advertising(0x40, Self.peripheral + [2, 1, 6])), Self.request,
             Self.record(Self.data(0x02, [3, 0, 4, 0, 0x0A, 3, 0]), way: .fromCentral),
             Self.record(Self.data(0x03, [0x02, 0x13]), way: .fromPeripheral),
         ]
