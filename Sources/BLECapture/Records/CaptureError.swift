@@ -55,7 +55,8 @@ public struct CaptureError: Error, Hashable, Sendable {
 extension CaptureError: CustomStringConvertible {
     public var description: String {
         switch reason {
-        case .cannotOpen, .refused, .empty, .unknownFormat, .packed, .noCapture, .unsupportedLinkType:
+        case .cannotOpen, .refused, .empty, .unknownFormat, .packed, .noCapture, .unsupportedLinkType,
+            .cannotRead(.longLog), .cannotRead(.longArchive):
             "\(reason)"
         case _ where recordNumber == 0: "\(reason), in the header of the file"
         default: "\(reason), at record \(recordNumber), offset \(byteOffset)"
