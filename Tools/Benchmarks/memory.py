@@ -1,7 +1,7 @@
 """Where each megabyte goes: what of bletool and of bled is in memory, by module and by kind.
 
-  memory.py BUILD RELEASED PROGRAMS [WORD]…  BUILD: the folder with what SwiftPM and Tools/release have linked, with its symbols;
-                                             RELEASED: that of the programs as they are handed on; PROGRAMS: the folder of Facade
+  memory.py BUILD RELEASED [WORD]…   BUILD: the folder with what SwiftPM and Tools/release have linked, with its symbols;
+                                     RELEASED: that of the programs as they are handed on
 
 The kernel says of each page whether it is there (/proc/PID/pagemap), and the symbols whose code or constants it has: a page counts for
 the module that has most of it. Prints rows for `table.py`; a run of both writes its table into Documentation/Performance.md."""
@@ -11,11 +11,13 @@ from rows import ROOT, row
 
 from jelling.measures import kilobytes
 
-BUILD, RELEASED, PROGRAMS = map(os.path.abspath, sys.argv[1:4])
-WORDS = [word for word in sys.argv[4:] if word != '--check']
+BUILD, RELEASED = map(os.path.abspath, sys.argv[1:3])
+WORDS = [word for word in sys.argv[3:] if word != '--check']
 PAGE = pathlib.Path(ROOT, 'Documentation', 'Performance.md')
 PAGE_BYTES = os.sysconf('SC_PAGE_SIZE')
 APPS = 10
+# Seconds; ends what hangs.
+PATIENCE = 60
 # Modules with less are one row.
 LEAST = 128
 OWNERS = ((r'\$s\d', None), (r'\$[sS]|_\$s|swift_|_swift|_ZN?K?5swift|_ZN12_GLOBAL__N_1', 'Swift’s standard library and runtime'),
@@ -135,28 +137,24 @@ def lescan():
 
 
 def daemon():
-    program = os.path.join(RELEASED, 'bled')
     with tempfile.TemporaryDirectory(prefix='jelling-') as folder:
         socket, children = os.path.join(folder, 'bled.sock'), []
-        environment = {**os.environ, 'JELLING_SOCKET': socket}
 
-        def start(*command):
-            child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
-            children.append(child)
-            return child
+        def start(name, *arguments):
+            program = os.path.join(RELEASED, name)
+            children.append(subprocess.Popen([program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                             stderr=subprocess.DEVNULL, env={**os.environ, 'JELLING_SOCKET': socket}))
+            return program, children[-1]
 
-        facade = os.path.join(PROGRAMS, 'Facade')
         try:
-            start(facade, 'flood', folder, '0').stdout.readline()
-            bled = subprocess.Popen([program, '--adapter', f'unix:{folder}/hci', '--socket', socket], stdin=subprocess.DEVNULL,
-                                    stderr=subprocess.DEVNULL)
-            children.append(bled)
-            while not os.path.exists(socket):
+            program, bled = start('bled', '--adapter', 'sim', '--socket', socket)
+            deadline = time.monotonic() + PATIENCE
+            while not os.path.exists(socket) and time.monotonic() < deadline:
                 time.sleep(0.01)
             for _ in range(APPS):
-                start(facade, 'idle').stdout.readline()
-            time.sleep(3)
-            return report(f'bled with {APPS} apps', bled, program, linked('bled'))
+                start('transfer-central')
+            time.sleep(10)
+            return report(f'bled with {APPS} apps on the simulator', bled, program, linked('bled'))
         finally:
             for child in children:
                 child.kill()
