@@ -40,13 +40,13 @@ def free_port():
 class Child:
     """A process that prints one JSON object per line; its lines are kept and can be waited for."""
 
-    def __init__(self, name, arguments, log, environment=None, terminal=None, stdin=subprocess.DEVNULL, **how):
+    def __init__(self, name, arguments, log, environment=None, terminal=None, stdin=subprocess.DEVNULL, start=subprocess.Popen, **how):
         self.name, self.log = name, log
         self.lines, self.strays, self.changed = [], [], threading.Condition()
         self.started = time.monotonic()
         self.is_ended = False
         self.errors = open(log, 'wb')
-        self.process = subprocess.Popen(
+        self.process = start(
             arguments, stdin=terminal.device if terminal else stdin, stdout=subprocess.PIPE,
             stderr=terminal.device if terminal else self.errors, env=environment,
             preexec_fn=terminal.take if terminal else None, **how)

@@ -1,5 +1,5 @@
 """Virtual machines for the tests of kernel/: what goes into one, how it boots, and what its tests say."""
-import glob, json, os, pathlib, re, shutil, subprocess, sys, tarfile, tempfile, threading
+import compileall, glob, json, os, pathlib, re, shutil, subprocess, sys, tarfile, tempfile, threading
 
 import iniconfig, packaging, pluggy, py, pygments, pytest
 
@@ -58,6 +58,8 @@ PAGES = {'presets': 'Controllers.md', 'bluez': 'BlueZ.md'}
 # Guests with clients of BlueZ, where jelling/bluez.py finds them: bluetoothctl is part of the guest, bluez-tools is not.
 CLIENTS = dict.fromkeys(FOLDERS, 'mkdir -p /tmp/clients; ln -s / /tmp/clients/root; cp bt-* /usr/bin; export BLUEZ_CLIENTS=/tmp/clients; ')
 PEER_MODULES = ['bumble', 'pyee', 'cryptography', 'cffi', '_cffi_backend.*', 'typing_extensions.py']
+# Of pygments, the languages that pytest does not name.
+NEEDLESS = re.compile(r'pygments/lexers/(?!(__pycache__/)?(__init__|_mapping|diff|python)|__pycache__$)')
 CLIENT_MODULES = ['bleak', 'dbus_fast', 'bless', 'dbus_next']
 ALL_PROGRAMS = ['bletool', 'bled', 'heart-rate-relay']
 # JELLING_GUEST_TABLE: a file that gets the table which a guest has made.
@@ -84,6 +86,9 @@ def fill(share, mode, name='bletool'):
     # As in the repository, by whose root programs.py finds them.
     for folder in ('Tests/System/kernel', 'Tests/System/jelling', *FOLDERS.get(mode, ())):
         shutil.copytree(os.path.join(ROOT, folder), os.path.join(share, folder), ignore=shutil.ignore_patterns('__pycache__'))
+    # The guest takes long to compile: half a minute of a processor for these, pytest and the standard library (run-guest.sh). One with another
+    # version of Python compiles them all the same.
+    compileall.compile_dir(os.path.join(share, 'Tests'), quiet=1)
     for unit in ('bled.service', 'bled.socket'):
         shutil.copy(os.path.join(ROOT, 'Tools', 'systemd', unit), share)
     for host in ('pybleno_host.py', 'whad_host.py'):
@@ -96,7 +101,7 @@ def fill(share, mode, name='bletool'):
     with tarfile.open(os.path.join(share, 'site.tar'), 'w') as packed:
         for module in (pytest, sys.modules['_pytest'], pluggy, iniconfig, packaging, pygments):
             packed.add(os.path.dirname(module.__file__), os.path.basename(os.path.dirname(module.__file__)),
-                       filter=lambda file: None if '__pycache__' in file.name and mode not in CLIENTS else file)
+                       filter=lambda file: None if NEEDLESS.match(file.name) else file)
         packed.add(py.__file__, 'py.py')
         # Of jelling/actor.py.
         for module in 'google', 'bled_pb2.py':

@@ -5,6 +5,7 @@ import fcntl, glob, json, os, pathlib, shutil, signal, subprocess, tempfile, tim
 
 from jelling.child import PATIENCE, Child, Failure, Result, Running, wait_until
 from jelling.client import is_listening
+from jelling.forks import Fork
 from jelling.programs import BLED, BLETOOL, BTVIRT, CONTROLLERS, EXAMPLES, PEER_SCRIPTS, PEERS, PYTHON
 from jelling.relay import Relay
 
@@ -67,7 +68,8 @@ class Lab:
         else:
             sockets = [f'unix:{self.dir}/hci{i}' for i in range(self.count)]
             program = [CONTROLLERS] if self.is_simulator else [PYTHON, f'{PEER_SCRIPTS}/controllers.py']
-            self.controllers = self.spawn(os.path.basename(program[-1]), [*program, *sockets, 'tcp:127.0.0.1:0', *options])
+            self.controllers = self.spawn(os.path.basename(program[-1]), [*program, *sockets, 'tcp:127.0.0.1:0', *options],
+                                          start=subprocess.Popen if self.is_simulator else Fork)
             ready = self.controllers.wait_for(lambda l: 'endpoints' in l, 'READY')[0]
             *self.endpoints, self.tcp_endpoint = ready['endpoints']
             self.endpoint, self.peer_endpoint = self.endpoints[:2]
@@ -137,7 +139,7 @@ class Lab:
 
     def bumble(self, name, *arguments, is_ready=True):
         """A program of Tools/peers."""
-        child = self.spawn(f'{name}.py {" ".join(arguments)}', [PYTHON, f'{PEER_SCRIPTS}/{name}.py', *arguments])
+        child = self.spawn(f'{name}.py {" ".join(arguments)}', [PYTHON, f'{PEER_SCRIPTS}/{name}.py', *arguments], start=Fork)
         if is_ready:
             child.wait_for(lambda l: l.get('ev') == 'ready', 'ready')
         return child

@@ -3,6 +3,7 @@ import os, pathlib, shutil, sys, time
 
 from jelling import bluez
 from jelling.child import wait_until
+from jelling.forks import Fork
 from kernel.harness import is_free, shell
 
 LIMIT = 120     # seconds: ends what hangs
@@ -33,7 +34,8 @@ class Desk(bluez.Desk):
         self.is_special = False
 
     def bumble(self, name, *arguments, is_ready=True):
-        child = self.spawn(f'{name}.py {" ".join(arguments)}', [sys.executable, f'{PEER_SCRIPTS}/{name}.py', *arguments])
+        child = self.spawn(f'{name}.py {" ".join(arguments)}', [sys.executable, f'{PEER_SCRIPTS}/{name}.py', *arguments],
+                           start=Fork)
         if is_ready:
             child.wait_for(lambda line: line.get('ev') == 'ready', 'ready', LIMIT)
         return child
