@@ -70,7 +70,7 @@ final class UpdateOutput: Sendable {
         return text
     }
 
-    static func text(rate: Double) -> String { "\(LinkSummaryOutput.decimal(rate / 1000, digits: 1)) kB/s" }
+    static func text(rate: Double) -> String { "\(Int(min(1e15, rate.rounded()))) bytes/s" }
 
     /// Shows a transfer of device management.
     func transfer() -> @Sendable (Int, Int) -> Void {
@@ -92,8 +92,17 @@ final class UpdateOutput: Sendable {
 }
 
 extension FirmwareFile {
-    /// What the file has, in a line.
-    var text: String {
+    /// The protocol that the file is for, and what is in it, in a line.
+    var text: String { "\(protocolText): \(contentText)" }
+
+    private var protocolText: String {
+        switch self {
+        case .images: "mcumgr's SMP"
+        case .nordic(let parts): parts.first?.isSecure ?? false ? "Nordic's secure DFU" : "Nordic's legacy DFU"
+        }
+    }
+
+    private var contentText: String {
         switch self {
         case .images(let images):
             images.map { image in
