@@ -117,9 +117,9 @@ let package = Package(
         // Opens every file of state, and those that users name for output; imports nothing of ours.
         module("BLEStateFiles"),
         module("BLEServiceManager"),
-        module(
-            "BLECapture", "BLEPackets", "BLEStateFiles", "CZlib",
-            settings: strict + [.enableExperimentalFeature("Extern")]),
+        // What is compressed by zlib, for files of users.
+        module("BLEDecompression", "CZlib", settings: strict + [.enableExperimentalFeature("Extern")]),
+        module("BLECapture", "BLEDecompression", "BLEPackets", "BLEStateFiles"),
         // Names of numbers, separate from BLEPackets so that firmware need not carry them.
         module("BLEAssignedNumbers"),
         // Pure: what the octets of sensors and of assigned characteristics mean, separate from what firmware carries.
@@ -159,8 +159,8 @@ let package = Package(
             "BLEUSB", "BLEPackets", "BLETransport", "CUSB", settings: strict + [.enableExperimentalFeature("Extern")]),
         // Firmware update: the protocols as values, files, and a client on BLE; separate, so that firmware does not carry it.
         module(
-            "BLEUpdate", "BLE", "BLEJSON", "BLEManagement", "CZlib", .product(name: "Crypto", package: "swift-crypto"),
-            settings: strict + [.enableExperimentalFeature("Extern")]),
+            "BLEUpdate", "BLE", "BLEDecompression", "BLEJSON", "BLEManagement",
+            .product(name: "Crypto", package: "swift-crypto")),
         // Pure: the steps of scripts over a link, and what they say.
         module("BLEScripts", "BLEAssignedNumbers", "BLEHost", "BLEJSON", "BLEPackets", "BLESensors", "BLEText"),
         // Pure: from the radio's reports to the broker's messages.

@@ -2,8 +2,24 @@
 struct ActionQueue: Sendable {
     private var actions: [UpdateAction] = []
     private var start = 0
+    private(set) var failure: UpdateError?
 
-    mutating func add(_ action: UpdateAction) { actions.append(action) }
+    /// Of progress that nobody has taken yet the first and the last remain: a device may report as often as it likes.
+    mutating func add(_ action: UpdateAction) {
+        let last = actions.count - 1
+        if case .progress = action, last > start, case .progress = actions[last], case .progress = actions[last - 1] {
+            actions[last] = action
+        } else {
+            actions.append(action)
+        }
+    }
+
+    /// The machine cannot go on: what was to be sent is not sent any more.
+    mutating func fail(_ error: UpdateError) {
+        failure = error
+        actions = [.failed(error)]
+        start = 0
+    }
 
     mutating func next() -> UpdateAction? {
         guard start < actions.count else {

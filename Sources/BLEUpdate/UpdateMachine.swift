@@ -6,7 +6,7 @@ package enum UpdateInput: Sendable, Equatable {
     case ready
     /// A notification or indication of the control point, or of the one characteristic there is.
     case notified([UInt8])
-    /// The device has confirmed the write to the control point.
+    /// A write has left: the device has confirmed it, or the link has taken the packet. The device's time begins now.
     case written
 }
 
@@ -14,7 +14,7 @@ package enum UpdateInput: Sendable, Equatable {
 package enum UpdateAction: Sendable, Equatable {
     /// Write to the control point and wait for the response; `UpdateInput.written` follows.
     case writeControl([UInt8])
-    /// Write to the packet characteristic without a response.
+    /// Write to the packet characteristic without a response; `UpdateInput.written` follows once the link has taken it.
     case writePacket([UInt8])
     /// The device has so many octets of all.
     case progress(done: Int, total: Int)
@@ -34,6 +34,8 @@ package protocol UpdateMachine: Sendable {
     var nextDeadline: Instant? { get }
     /// Whether the last step has been asked for, which a device may carry out by a restart without an answer.
     var restartsWithoutAnswer: Bool { get }
+    /// Why the update cannot go on, as soon as that is known: actions before it need not be waited for.
+    var failure: UpdateError? { get }
     /// Takes the next action; `nil` when there is none before the next input.
     mutating func nextAction() -> UpdateAction?
 }

@@ -15,9 +15,10 @@ struct BLETool: CommandGroupHelp {
               bletool gatt 24:6F:28:AA:BB:CC discover
               bletool -t raw:0 --json gatt Thermometer subscribe 2A37 --count 3
 
-            Without -t, bletool uses the first adapter through the HCI user channel. An address is public unless \
-            /random follows it. The exit status is 0 on success, 1 if the operation failed, 2 for wrong usage, and 3 \
-            when the transport could not be opened.
+            Without -t, bletool uses the first adapter through the HCI user channel. Of an address without /public or \
+            /random, the device's bond or its advertising says which it is; in a list, such as --accept, it is \
+            public. The exit status is 0 on success, 1 if the operation failed, 2 for wrong usage, and 3 when the \
+            transport could not be opened.
             """,
         version: programVersion,
         groupedSubcommands: [

@@ -55,6 +55,7 @@ enum Program {
         let console = Console(
             isJSON: command.global.json, output: output, errors: errors, interruption: interruption)
         let session = Session(command.global, console: console)
+        let trial = type(of: command).trial
         let work = Task { try await command.run(in: session) }
         interruption.onRequest { work.cancel() }
         let result = await work.result
@@ -63,7 +64,7 @@ enum Program {
         switch result {
         case .success: return 0
         case .failure(let error):
-            let failure = Failure(error)
+            let failure = Failure(error).naming(trial)
             // The reader wanted no more: nothing has failed or was interrupted.
             if console.outputHasEnded, failure.code == .interrupted { return 0 }
             return end(with: failure, on: console)

@@ -35,6 +35,24 @@ struct CaptureDecoderTests {
         #expect(lines[2...].contains("      Own Address Type: random (0x01)"))
     }
 
+    @Test("of an extended report the target is shown where it is directed to one; JSON has the field always")
+    func targets() throws {
+        func report(_ target: UInt8) -> [UInt8] {
+            [4, 0x3E, 29, 0x0D, 1, 0x13, 0, 1, 1, 0, 0, 0, 0xDE, 0xC0, 1, 0, 0xFF, 127, 0xCE, 0, 0]
+                + [target == 0 ? 0 : 1, target, 0, 0, 0, 0, 0, 3, 2, 1, 6]
+        }
+        let undirected = try lines([report(0)], received: [0])
+        #expect(!undirected.contains { $0.contains("Direct Address") })
+        #expect(undirected.contains { $0.contains("Periodic Advertising Interval") })
+        #expect(undirected.contains { $0.contains("Flags: 0x06") })
+        let directed = try lines([report(7)], received: [0])
+        #expect(directed.contains { $0.hasSuffix("Direct Address: 00:00:00:00:00:07") })
+        #expect(directed.contains { $0.hasSuffix("Direct Address Type: random (0x01)") })
+        let json = try lines([report(0)], received: [0], style: .json)
+        #expect(json[0].contains(#""directAddressType":0,"#))
+        #expect(json[0].contains(#""directAddress":"00:00:00:00:00:00""#))
+    }
+
     @Test("a controller's log is its vendor's, not a connection's, and its octets are withheld")
     func traces() throws {
         let log: [UInt8] = [2, 0xDC, 0x2E, 7, 0, 3, 0, 4, 0, 0x0A, 3, 0]

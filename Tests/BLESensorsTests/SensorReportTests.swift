@@ -69,12 +69,12 @@ struct SensorReportTests {
         Sample(
             maker: (0x0499, "0512FC5394C37C0004FFFC040CAC364200CDCBB8334C884F"),
             text:
-                "RuuviTag 5 RuuviTag: temperature 24.3 °C, humidity 53.49 %, pressure 1000.44 hPa, acceleration x 4 mg, "
+                "RuuviTag 5: temperature 24.3 °C, humidity 53.49 %, pressure 1000.44 hPa, acceleration x 4 mg, "
                 + "acceleration y -4 mg, acceleration z 1036 mg, voltage 2977 mV, tx power 4 dBm, movement counter 66, "
                 + "sequence 205"),
         Sample(
             maker: (0x0499, "03291A1ECE1EFC18F94202CA0B53"),
-            text: "RuuviTag 3 RuuviTag: temperature 26.3 °C, humidity 20.5 %, pressure 1027.66 hPa, "
+            text: "RuuviTag 3: temperature 26.3 °C, humidity 20.5 %, pressure 1027.66 hPa, "
                 + "acceleration x -1000 mg, acceleration y -1726 mg, acceleration z 714 mg, voltage 2899 mV"),
         Sample(
             maker: (0x0499, "06170C5668C79E007000C90501D900CD00 4C884F"),

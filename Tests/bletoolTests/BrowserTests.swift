@@ -183,6 +183,18 @@ struct BrowserTests {
         }
     }
 
+    @Test("one who types without a pause answers no question that comes up meanwhile")
+    func typedAhead() {
+        var browser = BrowsedDevice.opened()
+        _ = browser.ask(ScreenQuestion(id: 7, .compare(1234), peer: Self.first))
+        _ = BrowsedDevice.text(&browser, at: 10)
+        for place in 0..<50 {
+            let time = 10.1 + 0.2 * Double(place)
+            #expect(browser.press(.character("y"), rows: 24, at: time).isEmpty)
+        }
+        #expect(browser.press(.character("y"), rows: 24, at: 20.5) == [.answer(7, .yes)])
+    }
+
     @Test("a passkey is typed, corrected and sent; a question that is withdrawn leaves its keys to nobody")
     func passkey() {
         var browser = BrowsedDevice.opened()

@@ -273,6 +273,79 @@ struct DevicePageTests {
         #expect(press("rRswfb?").contains(.link(Self.device, .pair)))
     }
 
+    // MARK: What it advertises
+
+    @Test("what a device advertises is seen until its services are, with d again, and where it accepts no connections")
+    mutating func advertisement() {
+        browser = Browser()
+        browser.table.add(BrowsedDevice.discovery(1, name: "Belt"), at: 0) { DiscoveryOutput($0, scanFor: []) }
+        press(.enter)
+        #expect(text().contains("0x09 Complete Local Name: 42656c74 = Belt") && text().contains("connecting"))
+        _ = handle(.connected)
+        _ = handle(.discovered(BrowsedDevice.heart))
+        #expect(!text().contains("0x09") && text().contains("2A37"))
+        press("d")
+        #expect(text().contains("0x09") && !text().contains("2A37"))
+        #expect(press("r").isEmpty)
+        #expect(text().contains("2A37"))
+        press("dd")
+        #expect(text().contains("2A37"))
+        // On a wide terminal it stands beside the services.
+        let wide = Canvas(columns: 200, rows: 60, isColoured: false, isUnicode: true)
+        #expect(text(wide).contains("│   0x09 Complete Local Name") && text(wide).contains("2A37"))
+        _ = handle(.ended("the link was lost"))
+        #expect(text().contains("the link was lost"))
+    }
+
+    @Test("a device that accepts no connections is not connected to until it does")
+    mutating func beacon() {
+        browser = Browser()
+        var discovery = BrowsedDevice.discovery(1, name: "Beacon")
+        discovery.isConnectable = false
+        browser.table.add(discovery, at: 0) { DiscoveryOutput($0, scanFor: []) }
+        #expect(press(.enter) == [.watch(Self.device)])
+        #expect(text().contains("accepts no connections") && text().contains("= Beacon"))
+        #expect(press(.enter).isEmpty && press("X").isEmpty)
+        press("c")
+        #expect(text().contains("bletool -t sim lescan --accept C0:DE:00:00:00:01/random --count 1"))
+        press(.escape)
+        #expect(!text().contains("--accept") && browser.shown != nil)
+        #expect(browser.marks.isEmpty)
+        discovery.isConnectable = true
+        browser.table.add(discovery, at: 1) { DiscoveryOutput($0, scanFor: []) }
+        #expect(text().contains("Enter connects"))
+        #expect(press(.enter) == Self.link(.connect(number: 1)))
+        press(.escape)
+        #expect(browser.marks == [Self.device: true])
+    }
+
+    @Test("a long advertisement is scrolled, and every octet of it is seen")
+    mutating func longAdvertisement() {
+        let octets = (0..<250).map { UInt8($0) }
+        var discovery = BrowsedDevice.discovery(1, name: "Long")
+        discovery.advertisement += [251, 0xFF] + octets + [251, 0xFE] + octets
+        discovery.isConnectable = false
+        browser = Browser()
+        browser.table.add(discovery, at: 0) { DiscoveryOutput($0, scanFor: []) }
+        press(.enter)
+        let canvas = Canvas(columns: 60, rows: 12, isColoured: false, isUnicode: true)
+        #expect(text(canvas).contains("arrows scroll") && text(canvas).contains("000102030405060708090a0b0c0d0e0f"))
+        press(.end)
+        #expect(text(canvas).contains("f0f1f2f3f4f5f6f7f8f9"))
+        press(.up)
+        #expect(!text(canvas).contains("f0f1f2f3f4f5f6f7f8f9"))
+        press(.home)
+        #expect(text(canvas).contains("= Long"))
+    }
+
+    @Test("a remark that has no room in the line below the tree stands under it, whole")
+    mutating func longNote() {
+        _ = handle(.note(String(repeating: "word ", count: 25) + "last"))
+        #expect(text().contains("last"))
+        _ = handle(.note("short"))
+        #expect(text().contains("─── short ─"))
+    }
+
     // MARK: Many attributes
 
     @Test("five thousand attributes begin as a list of services, and only what is seen is drawn")
@@ -345,6 +418,56 @@ struct DrawingTests {
         #expect("名前名".cut(to: 3, most: 5) == ["名", "前", "名"])
         #expect("abc".cut(to: 0, most: 1).isEmpty && "abc".cut(to: 1, most: 0).isEmpty)
         #expect("名".cut(to: 1, most: 3) == ["名"])
+    }
+
+    @Test("a text is wrapped between words, and within those that are longer than a line")
+    func wrapped() {
+        func lines(_ text: String, _ width: Int, deeper: Int = 0, most: Int = 9) -> [String] {
+            text.wrapped(to: width, deeper: deeper, most: most)
+        }
+        #expect(lines("two words", 9) == ["two words"])
+        #expect(lines("two words", 8) == ["two", "words"])
+        #expect(lines("  a  bc def", 7) == ["  a  bc", "def"])
+        #expect(lines("ab cdefghijkl", 6) == ["ab cde", "fghijk", "l"])
+        #expect(lines("abcdef ghijklmno", 6) == ["abcdef", "ghijkl", "mno"])
+        #expect(lines("one two three", 7, deeper: 2) == ["one two", "  three"])
+        #expect(lines("one two three", 3, deeper: 2) == ["one", "two", "thr", "ee"])
+        #expect(lines("one two three", 5, most: 2) == ["one", "two… "])
+        #expect(lines("名前名", 3) == ["名", "前", "名"])
+        #expect(lines("", 3) == [""])
+    }
+
+    @Test("long UUIDs lose their middle where they have no room, the text its end where that is not enough")
+    func shortened() {
+        let uuid = "6A656C6C-696E-6700-8000-0000000000A2"
+        #expect(uuid.fittedShorteningUUIDs(to: 40) == uuid + "    ")
+        #expect("  \(uuid) Name".fittedShorteningUUIDs(to: 27) == "  6A656C6C-6…0000000A2 Name")
+        #expect("\(uuid),\(uuid)".fittedShorteningUUIDs(to: 27) == "6A656C…0000A2,6A656C…0000A2")
+        #expect("\(uuid) Name".fittedShorteningUUIDs(to: 15) == "6A656C…0000A2 …")
+        #expect("a long text without one".fittedShorteningUUIDs(to: 6) == "a lon…")
+    }
+
+    @Test("help has a line for each key, folded below its text, and scrolls only where it has no room")
+    func help() {
+        let help = KeyHelp(entries: [("a", "one two three"), ("b", "four")])
+        #expect(help.lines(60) == ["", "  a           one two three", "  b           four", ""])
+        #expect(help.lines(22) == ["", "  a           one two", "              three", "  b           four", ""])
+        var scroll = TextScroll()
+        let lines = help.lines(22)
+        scroll.settle(lines.count, in: 5)
+        var scrolls = scroll.press(.down, rows: 5)
+        #expect(!scrolls && scroll.shown(lines, in: 5).count == 5)
+        scroll.settle(lines.count, in: 2)
+        for key in [Key.end, .down, .down] {
+            scrolls = scroll.press(key, rows: 2)
+            #expect(scrolls)
+            scroll.settle(lines.count, in: 2)
+        }
+        #expect(scroll.shown(lines, in: 2) == ["  b           four", ""])
+        for _ in 0..<9 { _ = scroll.press(.pageUp, rows: 2) }
+        #expect(scroll.shown(lines, in: 2).first == "")
+        scrolls = scroll.press(.character("?"), rows: 2)
+        #expect(!scrolls)
     }
 
     @Test("without UTF-8 a line is ASCII and as wide as before")

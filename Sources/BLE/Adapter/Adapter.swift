@@ -56,9 +56,9 @@ public actor Adapter {
     /// The operations that observers are shown the end of, with their beginning in microseconds.
     private var began: [OperationID: (kind: AdapterOperation, start: UInt64)] = [:]
     private var hasShownEnd = false
-    private var sleepers: [UInt64: (continuation: CheckedContinuation<Bool, Never>, deadline: EventLoop.Deadline)] = [:]
+    var sleepers: [UInt64: (continuation: CheckedContinuation<Bool, Never>, deadline: EventLoop.Deadline)] = [:]
 
-    private static let nextToken = Atomic<UInt64>(1)
+    static let nextToken = Atomic<UInt64>(1)
 
     // MARK: Opening and closing
 
@@ -487,31 +487,6 @@ public actor Adapter {
         links.removeAll()
         channels.end(with: ending ?? error)
         for token in Array(sleepers.keys) { wake(token, isOver: false) }
-    }
-
-    // MARK: Time
-
-    /// Waits on the clock of the adapter's loop, the clock of everything else here.
-    /// - Throws: `CancellationError` if the task is cancelled or the adapter ends first.
-    func sleep(for duration: Duration) async throws {
-        let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
-        let isOver = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                guard ending == nil, !Task.isCancelled else { return continuation.resume(returning: false) }
-                let deadline = loop.makeDeadline { self.assumeIsolated { $0.wake(token, isOver: true) } }
-                sleepers[token] = (continuation, deadline)
-                deadline.set(atMicroseconds: loop.nowMicroseconds + UInt64(max(0, duration.microseconds)))
-            }
-        } onCancel: {
-            Task { await self.wake(token, isOver: false) }
-        }
-        guard isOver else { throw CancellationError() }
-    }
-
-    private func wake(_ token: UInt64, isOver: Bool) {
-        guard let sleeper = sleepers.removeValue(forKey: token) else { return }
-        sleeper.deadline.cancel()
-        sleeper.continuation.resume(returning: isOver)
     }
 
     private func resumeStarters() {

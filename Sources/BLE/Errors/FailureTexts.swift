@@ -163,6 +163,11 @@ extension SecurityFailure: CustomStringConvertible {
         case .noKey: "pair first"
         case .repeatedAttempts(let wait): "try again in \(max(1, (wait.rawValue + 999_999) / 1_000_000)) s"
         case .passkeyLocked: "choose another one, or unlock it once the attempts have stopped"
+        case .refusedByUs(.confirmValueFailed), .refusedByPeer(.confirmValueFailed):
+            "the passkey is the one that the device shows, or that is printed on it"
+        case .refusedByUs(.authenticationRequirements), .refusedByPeer(.authenticationRequirements):
+            "one of the two has to display or to enter a passkey: give this side a keyboard or a display"
+        case .refusedByUs(.passkeyEntryFailed): "enter the passkey that the device shows, or that is printed on it"
         case .tooManyBonds: "remove a bond and pair again"
         default: nil
         }
@@ -171,6 +176,10 @@ extension SecurityFailure: CustomStringConvertible {
     /// What went wrong.
     var cause: String {
         switch self {
+        case .refusedByUs(.confirmValueFailed):
+            "the passkey was wrong, or another device has answered: this side aborted pairing: confirm value failed (0x04)"
+        case .refusedByPeer(.confirmValueFailed):
+            "the passkey was wrong, or the device refused it: the device aborted pairing: confirm value failed (0x04)"
         case .refusedByUs(let reason): "this side aborted pairing: \(reason)"
         case .refusedByPeer(let reason): "the device aborted pairing: \(reason)"
         case .timedOut: "the device stopped answering during pairing"

@@ -51,7 +51,7 @@ extension CaptureReader {
         let drops: UInt32 = buffer.load(at: 12, bigEndian: true)
         let time = buffer.load(at: 16, bigEndian: true, as: Int64.self) &- Btsnoop.unixEpoch
         let count = Int(included)
-        try fillRecord(header + count)
+        try fillRecord(header &+ count)
         droppedPacketCount = drops
 
         switch datalink {
@@ -60,7 +60,7 @@ extension CaptureReader {
             let type: UInt8 = count > 0 ? buffer.load(at: header, bigEndian: true) : 0
             return readRecord(
                 .packet(direction(ofType: type, stated: stated)), at: header, count: count,
-                originalByteCount: Int(original), timestampMicroseconds: time, recordByteCount: header + count)
+                originalByteCount: Int(original), timestampMicroseconds: time, recordByteCount: header &+ count)
         case .unencapsulated:
             let opcode: MonitorOpcode =
                 switch flags & 3 {
@@ -71,12 +71,12 @@ extension CaptureReader {
                 }
             return readMonitor(
                 opcode: opcode.rawValue, adapter: 0, at: header - 1, count: count, originalByteCount: Int(original),
-                timestampMicroseconds: time, recordByteCount: header + count)
+                timestampMicroseconds: time, recordByteCount: header &+ count)
         case .monitor:
             return readMonitor(
                 opcode: UInt16(truncatingIfNeeded: flags), adapter: UInt16(truncatingIfNeeded: flags >> 16),
                 at: header - 1, count: count, originalByteCount: Int(original), timestampMicroseconds: time,
-                recordByteCount: header + count)
+                recordByteCount: header &+ count)
         }
     }
 }

@@ -164,6 +164,7 @@ public struct CaptureReader: ~Copyable {
             originalByteCount: found.originalByteCount, bytes: buffer.bytes(in: found.place))
     }
 
+    @inline(__always)
     private mutating func advance() throws(CaptureError) -> FoundRecord? {
         if let failure { throw failure }
         do throws(CaptureError) {
@@ -175,7 +176,7 @@ public struct CaptureReader: ~Copyable {
                 case .packetLogger(let bigEndian): try nextPacketLogger(bigEndian: bigEndian)
                 case .hcidump: try nextHCIDump()
                 }
-            if found != nil { recordCount += 1 }
+            if found != nil { recordCount &+= 1 }
             return found
         } catch {
             if error.isFinal { failure = error }

@@ -39,9 +39,14 @@ struct InputBuffer: ~Copyable {
     }
 
     /// How many octets of the file are in the window.
-    var bufferedCount: Int { tail - head }
+    ///
+    /// It cannot overflow: `head` is never above `tail`, which is never above the size of the memory. So no sum of the two
+    /// with a number below it is checked here either.
+    @inline(__always)
+    var bufferedCount: Int { tail &- head }
 
     /// Makes `count` octets available, at most `capacity`; `false` when the file ends before.
+    @inline(__always)
     mutating func fill(_ count: Int) throws(SystemError) -> Bool {
         bufferedCount >= count ? true : try fillSlowly(count)
     }
@@ -72,9 +77,10 @@ struct InputBuffer: ~Copyable {
     }
 
     /// Moves past octets in the window.
+    @inline(__always)
     mutating func consume(_ count: Int) {
-        let step = min(count, bufferedCount)
-        head += step
+        let step = max(min(count, bufferedCount), 0)
+        head &+= step
         offset &+= UInt64(step)
     }
 
@@ -95,9 +101,9 @@ struct InputBuffer: ~Copyable {
     func load<Value: FixedWidthInteger & BitwiseCopyable>(
         at position: Int, bigEndian: Bool, as type: Value.Type = Value.self
     ) -> Value {
-        guard position >= 0, position <= bufferedCount - MemoryLayout<Value>.size else { return 0 }
+        guard position >= 0, position <= bufferedCount &- MemoryLayout<Value>.size else { return 0 }
         // In bounds: checked on the line above.
-        let value = unsafe memory.loadUnaligned(fromByteOffset: head + position, as: Value.self)
+        let value = unsafe memory.loadUnaligned(fromByteOffset: head &+ position, as: Value.self)
         return bigEndian ? Value(bigEndian: value) : Value(littleEndian: value)
     }
 
@@ -122,12 +128,13 @@ struct InputBuffer: ~Copyable {
     }
 
     /// The place of octets in the buffer; valid until the next `fill` or `skip`.
+    @inline(__always)
     func place(at position: Int, count: Int) -> Range<Int> {
-        let start = head + min(max(position, 0), bufferedCount)
-        return start..<min(start + max(count, 0), tail)
+        let start = head &+ min(max(position, 0), bufferedCount)
+        return start..<start &+ min(max(count, 0), tail &- start)
     }
 
-    @_lifetime(borrow self)
+    @inline(__always) @_lifetime(borrow self)
     func bytes(in place: Range<Int>) -> RawSpan {
         let all = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(memory))
         return unsafe _overrideLifetime(all.extracting(place), borrowing: self)

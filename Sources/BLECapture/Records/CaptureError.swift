@@ -55,7 +55,8 @@ public struct CaptureError: Error, Hashable, Sendable {
 extension CaptureError: CustomStringConvertible {
     public var description: String {
         switch reason {
-        case .cannotOpen, .refused, .empty, .unknownFormat, .packed, .noCapture, .unsupportedLinkType:
+        case .cannotOpen, .refused, .empty, .unknownFormat, .packed, .noCapture, .unsupportedLinkType,
+            .cannotRead(.longLog), .cannotRead(.longArchive):
             "\(reason)"
         case _ where recordNumber == 0: "\(reason), in the header of the file"
         default: "\(reason), at record \(recordNumber), offset \(byteOffset)"
@@ -69,6 +70,9 @@ extension CaptureError.Reason: CustomStringConvertible {
         case .cannotOpen(let error): "cannot open: \(error)"
         case .refused(let cause): "\(cause)"
         case .cannotRead(.damagedArchive): "the packed file is damaged, or ends early"
+        case .cannotRead(.longLog):
+            "the log in the report has more than \(AndroidReport.limit >> 20) MiB, the limit here: Android keeps far less"
+        case .cannotRead(.longArchive): "the archive has more than \(Unpacker.entryLimit) files, the limit here"
         case .cannotRead(let error): "cannot read: \(error)"
         case .cannotWrite(let error): "cannot write: \(error)"
         case .empty: "the file is empty"

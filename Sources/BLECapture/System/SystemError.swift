@@ -1,3 +1,4 @@
+import BLEDecompression
 import BLEStateFiles
 import Glibc
 
@@ -18,6 +19,18 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     static let noDecompressor = Self(number: ELIBACC)
     /// The archive has no capture.
     static let noCapture = Self(number: ENOENT)
+    /// The log in a report is longer than is read here.
+    static let longLog = Self(number: EFBIG)
+    /// The archive has more files than are looked through here.
+    static let longArchive = Self(number: E2BIG)
+
+    init(_ error: InflatingError) {
+        self =
+            switch error {
+            case .noDecompressor: .noDecompressor
+            case .damaged: .damagedArchive
+            }
+    }
 
     /// The system's text, such as "No space left on device".
     public var description: String { systemErrorText(number) }

@@ -4,7 +4,7 @@ enum AndroidReport {
     private static let begin = Array("--- BEGIN:BTSNOOP_LOG_SUMMARY".utf8)
     private static let end = Array("--- END:BTSNOOP_LOG_SUMMARY".utf8)
     /// The most octets of a log, unpacked: Android keeps far less.
-    private static let limit = 8 << 20
+    static let limit = 8 << 20
     /// Longer lines are no lines of interest.
     private static let lineLimit = 4096
 
@@ -39,7 +39,8 @@ enum AndroidReport {
             } else if isInside, line.starts(with: AndroidReport.end) {
                 isOver = true
             } else if isInside {
-                guard text.count + line.count <= 2 * AndroidReport.limit, !isLong else { throw .damagedArchive }
+                guard !isLong else { throw .damagedArchive }
+                guard text.count + line.count <= 2 * AndroidReport.limit else { throw .longLog }
                 text += line
             }
         }
@@ -129,7 +130,7 @@ enum AndroidReport {
 
     private static func inflate(_ packed: [UInt8]) throws(SystemError) -> [UInt8] {
         var input = PackedInput(InputFile(memory: packed), held: [])
-        var stream = try InflatingStream(.zlib)
+        var stream = try Unpacker.stream(.zlib)
         var result: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 << 10)
         while true {
@@ -142,7 +143,7 @@ enum AndroidReport {
             }
             if let failure { throw failure }
             if count == 0 { return result }
-            guard result.count + count <= limit else { throw .damagedArchive }
+            guard result.count + count <= limit else { throw .longLog }
             result += piece[..<count]
         }
     }

@@ -1,3 +1,5 @@
+import BLEDecompression
+
 /// The octets of a packed file, as they are read: with a place to put back what was read too far.
 struct PackedInput: ~Copyable {
     private static let pieceByteCount = 64 << 10
@@ -85,14 +87,14 @@ struct PackedInput: ~Copyable {
         while !stream.isOver {
             guard try fill(1) else { throw .damagedArchive }
             var used = (taken: 0, given: 0)
-            var failure: SystemError?
+            var failure: InflatingError?
             unsafe held.withUnsafeBytes { buffer in
-                do throws(SystemError) {
+                do throws(InflatingError) {
                     used = try unsafe stream.read(
                         UnsafeRawBufferPointer(rebasing: buffer[position...]), into: output)
                 } catch { failure = error }
             }
-            if let failure { throw failure }
+            if let failure { throw SystemError(failure) }
             consume(used.taken)
             if used.given > 0 { return used.given }
             // Neither took nor gave anything: the stream is stuck.

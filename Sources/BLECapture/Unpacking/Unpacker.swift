@@ -1,3 +1,5 @@
+import BLEDecompression
+
 /// Unpacks a capture while it is read, in memory that does not grow with the file.
 struct Unpacker: ~Copyable {
     private var input: PackedInput
@@ -20,7 +22,7 @@ struct Unpacker: ~Copyable {
         self.archive = archive
         input = PackedInput(file, held: held)
         switch archive {
-        case .gzip: stream = try InflatingStream(.gzip)
+        case .gzip: stream = try Self.stream(.gzip)
         case .zip: try findCapture()
         case .androidReport: first = try AndroidReport.capture(&input)
         case .xz, .zstd, .bzip2: throw .noDecompressor
@@ -50,8 +52,12 @@ struct Unpacker: ~Copyable {
             let count = try unsafe inflate(into: output)
             // A gzip file may consist of several: tools join them so.
             guard count == 0, archive == .gzip, try input.fill(2), input.number(0, 2) == 0x8B1F else { return count }
-            stream = try InflatingStream(.gzip)
+            stream = try Self.stream(.gzip)
         }
+    }
+
+    static func stream(_ form: InflatingStream.Form) throws(SystemError) -> InflatingStream {
+        do throws(InflatingError) { return try InflatingStream(form) } catch { throw SystemError(error) }
     }
 
     private mutating func inflate(into output: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
@@ -71,7 +77,7 @@ struct Unpacker: ~Copyable {
     /// The least that tells a capture.
     private static let headByteCount = 16
     /// More entries than a bug report has.
-    private static let entryLimit = 200_000
+    static let entryLimit = 200_000
 
     /// Finds the capture in a zip file: the first file that begins as one; otherwise the text of a bug report that has one.
     private mutating func findCapture() throws(SystemError) {
@@ -86,7 +92,7 @@ struct Unpacker: ~Copyable {
         var entries = 0
         while try input.fill(30), input.number(0, 4) == 0x0403_4B50 {
             entries += 1
-            guard entries <= Self.entryLimit else { throw .damagedArchive }
+            guard entries <= Self.entryLimit else { throw .longArchive }
             let flags = input.number(6, 2)
             let method = input.number(8, 2)
             let (nameLength, extraLength) = (Int(input.number(26, 2)), Int(input.number(28, 2)))
@@ -102,7 +108,7 @@ struct Unpacker: ~Copyable {
                 continue
             }
             let start = input.offset
-            stream = method == 8 ? try InflatingStream(.raw) : nil
+            stream = method == 8 ? try Self.stream(.raw) : nil
             stored = packed
             first = []
             position = 0

@@ -12,11 +12,17 @@ extension RawSpan {
     /// A little-endian integer of `width` octets, at most eight; octets beyond the end count as zero.
     @inline(__always)
     func integer(_ offset: Int, width: Int) -> UInt64 {
+        if width == 1 { return UInt64(octet(offset)) }
+        if width == 2 { return UInt64(uint16(offset)) }
+        if offset >= 0, offset <= byteCount &- 8 {
+            let value = unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)  // in bounds: checked above
+            return UInt64(littleEndian: value) & (UInt64.max >> UInt64(64 - min(max(width, 0), 8) * 8))
+        }
         var value: UInt64 = 0
         var index = width - 1
         while index >= 0 {
-            value = value << 8 | UInt64(octet(offset + index))
-            index -= 1
+            value = value << 8 | UInt64(octet(offset &+ index))
+            index &-= 1
         }
         return value
     }
@@ -24,9 +30,17 @@ extension RawSpan {
     /// Two octets, least significant first.
     @inline(__always)
     func uint16(_ offset: Int) -> UInt16 {
-        guard offset >= 0, offset + 2 <= byteCount else { return UInt16(octet(offset)) }
+        guard offset >= 0, offset <= byteCount &- 2 else { return UInt16(octet(offset)) }
         let value = unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)  // in bounds: checked above
         return UInt16(littleEndian: value)
+    }
+
+    /// Four octets, least significant first; zero if they are not all there.
+    @inline(__always)
+    func uint32(_ offset: Int) -> UInt32 {
+        guard offset >= 0, offset <= byteCount &- 4 else { return 0 }
+        let value = unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)  // in bounds: checked above
+        return UInt32(littleEndian: value)
     }
 
     /// At most `count` octets from `start`.

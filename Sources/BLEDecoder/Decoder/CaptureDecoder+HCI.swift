@@ -20,7 +20,7 @@ extension CaptureDecoder {
             malformed("the length in its header is not the packet's", bytes, isSecret: mayHoldKey(place, bytes))
         } else if place >= 0 {
             let fields = tables.layouts[place].fields
-            writeFields(fields, parameters, isShortened, isSecret: containsKeys(place))
+            writeFields(fields, parameters, isShortened, isSecret: tables.containsKeys(place))
             if let first = fields.first, tables.fields[first].kind == .handle, parameters.byteCount >= 2 {
                 recordLink(parameters.uint16(0) & 0x0FFF, adapter)
             }
@@ -63,7 +63,7 @@ extension CaptureDecoder {
             } else if let trace {
                 writeTrace(trace, parameters.byteCount)
             } else if place >= 0 {
-                writeFields(tables.layouts[place].fields, parameters, isShortened, isSecret: containsKeys(place))
+                writeFields(tables.layouts[place].fields, parameters, isShortened, isSecret: tables.containsKeys(place))
                 followEvent(code, parameters, adapter)
             } else {
                 writeRest(parameters, isShortened)
@@ -108,7 +108,7 @@ extension CaptureDecoder {
         }
         // A response with an error may end after the status.
         let mayEnd = isShortened || answer.byteCount >= 1 && answer.octet(0) != 0
-        writeFields(tables.layouts[place].answer, answer, mayEnd, isSecret: containsKeys(place))
+        writeFields(tables.layouts[place].answer, answer, mayEnd, isSecret: tables.containsKeys(place))
     }
 
     private mutating func writeMetaEvent(
@@ -135,7 +135,7 @@ extension CaptureDecoder {
             writeRest(parameters.rest(1), isShortened)
             return
         }
-        writeFields(tables.layouts[place].fields, parameters.rest(1), isShortened, isSecret: containsKeys(place))
+        writeFields(tables.layouts[place].fields, parameters.rest(1), isShortened, isSecret: tables.containsKeys(place))
         followMetaEvent(subevent, parameters.rest(1), adapter)
     }
 
@@ -176,18 +176,7 @@ extension CaptureDecoder {
     /// Whether the octets of a malformed packet may contain a key: because its form has one, or because its form is
     /// unknown.
     private func mayHoldKey(_ place: Int, _ bytes: RawSpan) -> Bool {
-        place < 0 || bytes.mayHoldKey || containsKeys(place)
-    }
-
-    /// Whether a packet of this form may contain a key, so that its octets must not be shown.
-    func containsKeys(_ place: Int) -> Bool {
-        guard place >= 0 else { return false }
-        let layout = tables.layouts[place]
-        return layout.fields.contains { isSecretField($0) } || layout.answer.contains { isSecretField($0) }
-    }
-
-    private func isSecretField(_ index: Int) -> Bool {
-        tables.fields[index].kind == .secret || tables.fields[index].kind == .secretRest
+        place < 0 || bytes.mayHoldKey || tables.containsKeys(place)
     }
 
     // MARK: Connections

@@ -104,8 +104,7 @@ extension CaptureDecoder {
     ) {
         let way = Int(direction.rawValue)
         if !isContinuation {
-            table.links[index].assemblies[way].received = 0
-            table.links[index].assemblies[way].isCut = false
+            if table.links[index].assemblies[way].isPending { table.links[index].assemblies[way].forget() }
             if stated >= 4, data.byteCount >= 4, Int(data.uint16(0)) + 4 == stated {
                 writeFrame(index, direction, data.uint16(2), data.part(4, Int(data.uint16(0))), Int(data.uint16(0)))
                 return

@@ -34,6 +34,7 @@ public struct CaptureDecoder: ~Copyable {
     /// Company identifiers of the adapters' controllers, as far as the capture has them.
     var manufacturers = [UInt16?](repeating: nil, count: AdapterIndexes.maximumCount)
     private var day = Int64.min
+    private var second = ClockSecond(of: 0)
     private let hasFilter: Bool
     private let showsTime: Bool
 
@@ -207,17 +208,11 @@ public struct CaptureDecoder: ~Copyable {
     /// `< 12:34:56.123456 #12 `: `<` for packets from the host, `>` for packets to it; preceded by a line for each new
     /// day.
     private mutating func writeTime(_ time: Int64, _ direction: CaptureDirection?) {
-        let (seconds, fraction) = Self.floored(time, by: 1_000_000)
-        let (today, ofDay) = Self.floored(seconds, by: 86_400)
-        if today != day {
-            day = today
-            let (year, month, date) = Self.civil(today)
+        if !second.contains(time) { second = ClockSecond(of: time) }
+        if second.day != day {
+            day = second.day
             out.buffer.append("== ")
-            out.buffer.append(signed: year)
-            out.buffer.append(UInt8(ascii: "-"))
-            out.buffer.append(decimal: UInt64(month), digits: 2)
-            out.buffer.append(UInt8(ascii: "-"))
-            out.buffer.append(decimal: UInt64(date), digits: 2)
+            second.writeDate(into: &out.buffer)
             out.buffer.append(" UTC\n")
         }
         switch direction {
@@ -226,37 +221,13 @@ public struct CaptureDecoder: ~Copyable {
         case nil: out.buffer.append("= ")
         }
         out.dim()
-        out.buffer.append(decimal: ofDay / 3600, digits: 2)
-        out.buffer.append(UInt8(ascii: ":"))
-        out.buffer.append(decimal: ofDay / 60 % 60, digits: 2)
-        out.buffer.append(UInt8(ascii: ":"))
-        out.buffer.append(decimal: ofDay % 60, digits: 2)
+        out.buffer.append(characters: second.text)
         out.buffer.append(UInt8(ascii: "."))
-        out.buffer.append(decimal: fraction, digits: 6)
+        out.buffer.append(decimal: UInt64(truncatingIfNeeded: time &- second.start), digits: 6)
         out.buffer.append(" #")
         out.buffer.append(decimal: UInt64(frameCount))
         out.plain()
         out.buffer.append(UInt8(ascii: " "))
-    }
-
-    /// The quotient and the remainder, rounded down, also for times before 1970.
-    private static func floored(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: UInt64) {
-        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, UInt64(remainder + divisor)) : (quotient, UInt64(remainder))
-    }
-
-    /// The date of a day counted from 1970-01-01, in the Gregorian calendar.
-    private static func civil(_ day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = day + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let ofEra = shifted - era * 146_097
-        let year = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * year + year / 4 - year / 100)
-        let month = (5 * ofYear + 2) / 153
-        return (
-            year + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9,
-            ofYear - (153 * month + 2) / 5 + 1
-        )
     }
 
     mutating func title(_ text: StaticString) {

@@ -119,7 +119,10 @@ extension FieldReader {
         _ field: PacketTables.Field, at start: Int, into output: inout DecodedOutput, facts: inout PacketFacts
     ) {
         let value = bytes.integer(start, width: 6)
-        facts.record(address: value, isTarget: field.key.isText("\"directAddress\":"))
+        let isTarget = field.key.isText("\"directAddress\":")
+        facts.record(address: value, isTarget: isTarget)
+        // The report is directed to nobody: text has neither the address nor its type, which came before.
+        if isTarget, value == 0, !output.isJSON { return output.buffer.truncate(to: earlierLength) }
         output.begin(field)
         output.address(value)
         output.end()

@@ -6,6 +6,9 @@ struct FieldReader: ~Escapable {
     var isBroken = false
     /// The last number, whose bits may determine the next fields.
     var lastNumber: UInt64 = 0
+    /// How long the output was before the field that came before the current one.
+    private(set) var earlierLength = 0
+    private var length = 0
     /// Whether advertising data may be cut off, because more of it follows.
     var isPartial = false
 
@@ -70,6 +73,7 @@ struct FieldReader: ~Escapable {
         }
         let start = position
         position += field.width
+        (earlierLength, length) = (length, output.buffer.count)
         switch field.kind {
         case .number: writeNumber(field, at: start, tables, into: &output)
         case .hexadecimal: writeHexadecimal(field, at: start, tables, into: &output)

@@ -35,7 +35,7 @@ extension HTMLPage {
           f.paint=paint;return f}
         // The series of the devices, those with the most values first, and in words what they have.
         const count=v=>v.toLocaleString("en"),one=v=>+v.toPrecision(8)+"";
-        const many=(name,n)=>name==="battery"?many("battery level",n):n===1?name:/[^aeiou]y$/.test(name)?name.slice(0,-1)+"ies":name.endsWith("s")?name:name+"s";
+        const many=(name,n)=>name==="battery"?many("battery level",n):n===1?name:/(^| ).$/.test(name)?"values of "+name:/[^aeiou ]y$/.test(name)?name.slice(0,-1)+"ies":name.endsWith("s")?name:name+"s";
         let ordered=null;
         function measured(){if(ordered)return ordered;ordered=MEASURES.filter(m=>m.count).sort((a,b)=>b.count-a.count);
           for(const m of ordered){const name=m.name.toLowerCase(),l=links.get(m.c),d=devices.get(m.address);

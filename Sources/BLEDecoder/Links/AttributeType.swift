@@ -39,22 +39,16 @@ struct AttributeType: Equatable {
 
     /// `180D`, or upper case with dashes.
     func write(into buffer: inout TextBuffer) {
-        func write(_ value: UInt64, _ digits: Int) {
-            var shift = UInt64(digits * 4)
-            while shift > 0 {
-                shift -= 4
-                buffer.append(TextBuffer.upperDigit(UInt8(truncatingIfNeeded: value >> shift & 15)))
-            }
-        }
-        if isShort { return write(high, high > 0xFFFF ? 8 : 4) }
-        write(high >> 32, 8)
+        if isShort { return buffer.append(upperHexadecimal: high, digits: high > 0xFFFF ? 8 : 4) }
+        buffer.append(upperHexadecimal: high >> 32, digits: 8)
         buffer.append(UInt8(ascii: "-"))
-        write(high >> 16 & 0xFFFF, 4)
+        buffer.append(upperHexadecimal: high >> 16, digits: 4)
         buffer.append(UInt8(ascii: "-"))
-        write(high & 0xFFFF, 4)
+        buffer.append(upperHexadecimal: high, digits: 4)
         buffer.append(UInt8(ascii: "-"))
-        write(low >> 48, 4)
+        buffer.append(upperHexadecimal: low >> 48, digits: 4)
         buffer.append(UInt8(ascii: "-"))
-        write(low & 0xFFFF_FFFF_FFFF, 12)
+        buffer.append(upperHexadecimal: low >> 32, digits: 4)
+        buffer.append(upperHexadecimal: low, digits: 8)
     }
 }

@@ -16,6 +16,15 @@ struct Link {
         var received = 0
         /// Whether the capture left octets out, so that the fragments cannot be reassembled.
         var isCut = false
+
+        /// Whether a frame has begun and not ended.
+        var isPending: Bool { received != 0 || isCut }
+
+        /// Another frame begins.
+        mutating func forget() {
+            received = 0
+            isCut = false
+        }
     }
 
     var adapter: Int

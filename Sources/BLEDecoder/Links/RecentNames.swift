@@ -3,8 +3,8 @@ import BLEAssignedNumbers
 /// Names that were looked up lately: a capture repeats few UUIDs and companies, and a search in the tables takes longer
 /// than the rest of a packet.
 struct RecentNames {
-    /// A power of two.
-    private static let count = 64
+    /// The upper octet of a hash is the place.
+    private static let count = 256
 
     private struct Known {
         /// Every place begins with a type that has no name.
@@ -17,8 +17,9 @@ struct RecentNames {
 
     /// The name of a service, characteristic, descriptor or declaration.
     mutating func name(of type: AttributeType) -> AssignedName? {
-        let folded = type.high ^ type.high >> 32 ^ type.low ^ type.low >> 32
-        let place = Int(truncatingIfNeeded: (folded ^ folded >> 8) % UInt64(Self.count))
+        // The UUIDs of a vendor differ in a few bits anywhere: the product spreads them over the upper octet.
+        let folded = (type.high ^ type.low &* 3) &* 0x9E37_79B9_7F4A_7C15
+        let place = Int(truncatingIfNeeded: folded >> 56)
         if types[place].type != type { types[place] = Known(type: type, name: type.name) }
         return types[place].name
     }

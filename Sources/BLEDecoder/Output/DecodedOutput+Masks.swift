@@ -33,19 +33,27 @@ extension DecodedOutput {
     /// - Returns: whether no bit is set.
     private mutating func names(ofBitsIn mask: RawSpan, _ table: Int, _ tables: borrowing PacketTables) -> Bool {
         var isFirst = true
-        for bit in 0..<mask.byteCount * 8 where mask.octet(bit / 8) >> UInt8(bit % 8) & 1 == 1 {
-            if !isFirst { buffer.append(isJSON ? "," : ", ") }
-            isFirst = false
-            if isJSON { buffer.append(UInt8(ascii: "\"")) }
-            if let name = tables.name(ofBit: bit, in: table) {
-                unsafe buffer.append(name.utf8)
-            } else {
-                buffer.append("bit ")
-                buffer.append(decimal: UInt64(bit))
+        for index in 0..<mask.byteCount {
+            var octet = mask.octet(index)
+            while octet != 0 {
+                if !isFirst { buffer.append(isJSON ? "," : ", ") }
+                isFirst = false
+                write(bit: index * 8 + octet.trailingZeroBitCount, table, tables)
+                octet &= octet &- 1
             }
-            if isJSON { buffer.append(UInt8(ascii: "\"")) }
         }
         return isFirst
+    }
+
+    private mutating func write(bit: Int, _ table: Int, _ tables: borrowing PacketTables) {
+        if isJSON { buffer.append(UInt8(ascii: "\"")) }
+        if let name = tables.name(ofBit: bit, in: table) {
+            unsafe buffer.append(name.utf8)
+        } else {
+            buffer.append("bit ")
+            buffer.append(decimal: UInt64(bit))
+        }
+        if isJSON { buffer.append(UInt8(ascii: "\"")) }
     }
 
     /// `0 to 10, 12, 14 to 36`

@@ -386,23 +386,31 @@ struct DecodedOutput: ~Copyable {
 
     // MARK: Colours
 
+    @inline(__always)
     mutating func colour(_ colour: Colour) {
-        guard isColoured else { return }
-        buffer.append("\u{1B}[")
-        buffer.append(UInt8(ascii: "3"))
-        buffer.append(colour.rawValue)
-        buffer.append(UInt8(ascii: "m"))
+        if isColoured { escape("3", colour.rawValue) }
     }
 
+    @inline(__always)
     mutating func dim() {
-        if isColoured { buffer.append("\u{1B}[2m") }
+        if isColoured { escape("", UInt8(ascii: "2")) }
     }
 
+    @inline(__always)
     mutating func bold() {
-        if isColoured { buffer.append("\u{1B}[1m") }
+        if isColoured { escape("", UInt8(ascii: "1")) }
     }
 
+    @inline(__always)
     mutating func plain() {
-        if isColoured { buffer.append("\u{1B}[0m") }
+        if isColoured { escape("", UInt8(ascii: "0")) }
+    }
+
+    @inline(never)
+    private mutating func escape(_ group: StaticString, _ digit: UInt8) {
+        buffer.append("\u{1B}[")
+        buffer.append(group)
+        buffer.append(digit)
+        buffer.append(UInt8(ascii: "m"))
     }
 }

@@ -28,7 +28,8 @@ struct TextBuffer: ~Copyable {
 
     @inline(__always)
     private mutating func reserve(_ more: Int) {
-        if count + more > capacity { grow(more) }
+        // `count` is never above `capacity`: the difference cannot overflow, nor can a sum below it.
+        if more > capacity &- count { grow(more) }
     }
 
     @inline(never)
@@ -45,7 +46,7 @@ struct TextBuffer: ~Copyable {
     mutating func append(_ octet: UInt8) {
         reserve(1)
         unsafe memory[count] = octet
-        count += 1
+        count &+= 1
     }
 
     @inline(__always)
@@ -57,8 +58,9 @@ struct TextBuffer: ~Copyable {
     mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
         guard let start = text.baseAddress, !text.isEmpty else { return }
         reserve(text.count)
-        unsafe (memory + count).update(from: start, count: text.count)
-        count += text.count
+        // Nobody appends what is in the buffer itself, so the two do not overlap.
+        unsafe (memory + count).initialize(from: start, count: text.count)
+        count &+= text.count
     }
 
     /// Appends octets unchanged.
@@ -68,11 +70,14 @@ struct TextBuffer: ~Copyable {
 
     @inline(__always)
     mutating func append(spaces: Int) {
-        reserve(spaces)
-        for _ in 0..<spaces {
-            unsafe memory[count] = 0x20
-            count += 1
+        reserve(max(spaces, 8))
+        store(0x2020_2020_2020_2020 as UInt64, at: count)
+        var written = 8
+        while written < spaces {
+            unsafe memory[count &+ written] = 0x20
+            written &+= 1
         }
+        count &+= spaces
     }
 
     /// A decimal number.
@@ -81,23 +86,27 @@ struct TextBuffer: ~Copyable {
         if value < 10 {
             append(UInt8(truncatingIfNeeded: value) + 0x30)
         } else {
-            append(decimal: value, digits: Self.digitCount(value))
+            appendLong(value)
         }
     }
 
-    /// A decimal number with zeros in front.
+    /// A number above zero.
+    @inline(never)
+    private mutating func appendLong(_ value: UInt64) {
+        if value < DecimalDigits.limit {
+            let values = DecimalDigits.values(value)
+            append(characters: DecimalDigits.characters(values), count: 8 &- values.trailingZeroBitCount / 8)
+        } else {
+            let upper = value / DecimalDigits.limit
+            appendLong(upper)
+            append(decimal: value &- upper &* DecimalDigits.limit, digits: 8)
+        }
+    }
+
+    /// The last digits of a decimal number, at most eight, with zeros in front.
     @inline(__always)
     mutating func append(decimal value: UInt64, digits: Int) {
-        reserve(digits)
-        var rest = value
-        var position = count + digits
-        count = position
-        for _ in 0..<digits {
-            position -= 1
-            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            unsafe memory[position] = 0x30 + UInt8(truncatingIfNeeded: digit)
-            rest = quotient
-        }
+        append(characters: DecimalDigits.characters(DecimalDigits.values(value % DecimalDigits.limit)), count: digits)
     }
 
     mutating func append(signed value: Int64) {
@@ -105,59 +114,69 @@ struct TextBuffer: ~Copyable {
         append(decimal: value.magnitude)
     }
 
-    /// Lower-case hexadecimal digits.
+    /// Lower-case hexadecimal digits, at most sixteen.
     @inline(__always)
     mutating func append(hexadecimal value: UInt64, digits: Int) {
-        reserve(digits)
-        var rest = value
-        var position = count + digits
-        count = position
-        for _ in 0..<digits {
-            position -= 1
-            unsafe memory[position] = Self.digit(UInt8(truncatingIfNeeded: rest & 15))
-            rest >>= 4
+        if digits <= 8 {
+            append(characters: HexadecimalDigits.lower(UInt32(truncatingIfNeeded: value)), count: digits)
+        } else {
+            append(characters: HexadecimalDigits.lower(UInt32(truncatingIfNeeded: value >> 32)), count: digits - 8)
+            append(characters: HexadecimalDigits.lower(UInt32(truncatingIfNeeded: value)), count: 8)
         }
+    }
+
+    /// Upper-case hexadecimal digits, at most eight.
+    @inline(__always)
+    mutating func append(upperHexadecimal value: UInt64, digits: Int) {
+        append(characters: HexadecimalDigits.upper(UInt32(truncatingIfNeeded: value)), count: digits)
     }
 
     /// Appends octets as lower-case hexadecimal digits without separators.
     mutating func append(hexadecimal bytes: RawSpan) {
-        reserve(bytes.byteCount * 2)
-        for index in 0..<bytes.byteCount {
-            let octet = bytes.octet(index)
-            unsafe memory[count] = Self.digit(octet >> 4)
-            unsafe memory[count + 1] = Self.digit(octet & 15)
-            count += 2
+        let end = bytes.byteCount
+        reserve(end * 2 + 8)
+        var index = 0
+        while index &+ 4 <= end {
+            let value = UInt32(bigEndian: bytes.uint32(index))
+            store(HexadecimalDigits.lower(value), at: count &+ index &* 2)
+            index &+= 4
         }
+        while index < end {
+            let digits = HexadecimalDigits.lower(UInt32(bytes.octet(index))) >> 48
+            store(UInt16(truncatingIfNeeded: digits), at: count &+ index &* 2)
+            index += 1
+        }
+        count &+= end * 2
     }
 
     /// `AA:BB:CC:DD:EE:FF`.
     mutating func append(address: UInt64) {
-        var shift: UInt64 = 40
-        while true {
-            let octet = UInt8(truncatingIfNeeded: address >> shift)
-            append(Self.upperDigit(octet >> 4))
-            append(Self.upperDigit(octet & 15))
-            if shift == 0 { return }
-            append(UInt8(ascii: ":"))
-            shift -= 8
+        reserve(18)
+        let first = HexadecimalDigits.upper(UInt32(truncatingIfNeeded: address >> 16))
+        let last = HexadecimalDigits.upper(UInt32(truncatingIfNeeded: address)) >> 32
+        for place in 0..<4 {
+            let pair = UInt32(truncatingIfNeeded: first >> UInt64(place * 16)) & 0xFFFF
+            store(pair | UInt32(UInt8(ascii: ":")) << 16, at: count &+ place &* 3)
         }
+        store(UInt32(truncatingIfNeeded: last) & 0xFFFF | UInt32(UInt8(ascii: ":")) << 16, at: count &+ 12)
+        store(UInt16(truncatingIfNeeded: last >> 16), at: count &+ 15)
+        count &+= 17
     }
 
+    /// Appends the last of eight characters, the first of which is lowest.
     @inline(__always)
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+    mutating func append(characters: UInt64, count added: Int = 8) {
+        reserve(8)
+        store(characters >> UInt64((8 - added) * 8), at: count)
+        count &+= added
+    }
 
+    /// Stores characters, the first lowest; there must be room for all of them.
     @inline(__always)
-    static func upperDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
-
-    @inline(__always)
-    private static func digitCount(_ value: UInt64) -> Int {
-        var count = 1
-        var rest = value / 10
-        while rest > 0 {
-            count += 1
-            rest /= 10
-        }
-        return count
+    private func store<Characters: FixedWidthInteger & BitwiseCopyable>(_ characters: Characters, at place: Int) {
+        // In bounds: whoever calls it has reserved the octets.
+        unsafe UnsafeMutableRawPointer(memory).storeBytes(
+            of: characters.littleEndian, toByteOffset: place, as: Characters.self)
     }
 }
 

@@ -8,7 +8,11 @@ struct PacketTables {
     struct Field {
         let packed: UInt64
 
-        @inline(__always) var kind: Kind { Kind(rawValue: UInt8(truncatingIfNeeded: packed >> 56)) ?? .rest }
+        @inline(__always) var kind: Kind {
+            let number = UInt8(truncatingIfNeeded: packed >> 56)
+            // A case for each number up to the last one: checked here, as the initializer does case by case.
+            return number <= Kind.options.rawValue ? unsafe unsafeBitCast(number, to: Kind.self) : .rest
+        }
         /// The width of the field in octets.
         @inline(__always) var width: Int { Int(packed >> 48 & 0xFF) }
         /// A table of names, the microseconds of a unit, or the index after the group.
@@ -34,9 +38,9 @@ struct PacketTables {
     struct Layout {
         let row: Int
 
-        var name: Name { Name(in: PacketTexts.packets, at: number(1), count: number(2)) }
-        var fields: Range<Int> { number(3)..<(number(3) + number(4)) }
-        var answer: Range<Int> { (number(3) + number(4))..<(number(3) + number(4) + number(5)) }
+        @inline(__always) var name: Name { Name(in: PacketTexts.packets, at: number(1), count: number(2)) }
+        @inline(__always) var fields: Range<Int> { number(3)..<(number(3) + number(4)) }
+        @inline(__always) var answer: Range<Int> { (number(3) + number(4))..<(number(3) + number(4) + number(5)) }
         /// The minimum length of the fields.
         var byteCount: Int { number(6) & 0x7FFF }
         /// Whether their length is fixed.
@@ -95,6 +99,19 @@ struct PacketTables {
     let signallingCodes = places(signallingLayouts)
     /// By the type of a channel's option, without its top bit.
     let channelOptions = places(channelOptionLayouts)
+
+    /// By the place in `layouts`: whether such a packet may contain a key, in its fields or in those of its answer.
+    private let secrets: [Bool] = {
+        func isSecret(_ place: Int) -> Bool {
+            let kind = Field(packed: packedFields[place]).kind
+            return kind == .secret || kind == .secretRest
+        }
+        return Layouts().map { $0.fields.contains(where: isSecret) || $0.answer.contains(where: isSecret) }
+    }()
+
+    /// Whether a packet of this form may contain a key, so that its octets must not be shown.
+    @inline(__always)
+    func containsKeys(_ place: Int) -> Bool { place >= 0 && secrets[place] }
 
     static let shared = PacketTables()
 

@@ -36,7 +36,8 @@ public struct SensorReport: Hashable, Sendable {
 extension SensorReport: CustomStringConvertible {
     /// One line of text.
     public var description: String {
-        var parts = [model.map { "\(format) \($0)" } ?? format]
+        // Some formats have the name of their only model.
+        var parts = [model.flatMap { format.hasPrefix($0) ? nil : "\(format) \($0)" } ?? format]
         switch encryption {
         case .none, .decrypted: break
         case .needsKey: parts.append("encrypted")

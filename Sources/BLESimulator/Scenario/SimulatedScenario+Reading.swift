@@ -7,7 +7,7 @@ extension SimulatedScenario {
         "name", "address", "distance", "rssi", "moves", "interval", "advertise", "manufacturerData", "serviceData",
         "connectable", "extended", "coded", "sid", "periodic", "appearance", "mtu", "passkey", "services",
         "responseDelay", "disconnectsAtRequest", "comes", "goes", "kind", "flash", "image", "powerLosses", "linkLosses",
-        "buffers",
+        "buffers", "processors",
     ]
 
     // MARK: A profile
@@ -38,7 +38,8 @@ extension SimulatedScenario {
 
     static func device(_ object: ScenarioObject) throws(Problem) -> Device {
         if object["kind"] != nil { return try updatableDevice(object) }
-        for key in ["flash", "image", "powerLosses", "linkLosses", "buffers"] where object[key] != nil {
+        for key in ["flash", "image", "powerLosses", "linkLosses", "buffers", "processors"]
+        where object[key] != nil {
             throw object.problem(key, "needs a \"kind\": \(updatableKinds.joined(separator: ", "))")
         }
         let address = try object.required("address", try object.address("address"))

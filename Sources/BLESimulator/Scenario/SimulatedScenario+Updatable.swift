@@ -34,6 +34,10 @@ extension SimulatedScenario {
             managed.slotByteCount = slot ?? managed.slotByteCount
             (managed.powerLosses, managed.linkLosses, managed.rssi) = (powerLosses, linkLosses, rssi)
             managed.maximumMTU = mtu ?? managed.maximumMTU
+            let processors = try object.integer("processors", in: 1...4, "processors") ?? 1
+            managed.otherImages = (1..<processors).map {
+                SimulatedImage.mcuboot(version: (1, 0, 0), body: Array(repeating: 0xA1 + UInt8($0), count: 3000))
+            }
             managed.bufferCount = try object.integer("buffers", in: 1...64, "frames") ?? managed.bufferCount
             role = .managed(managed)
         } else {

@@ -5,6 +5,7 @@ struct SimulatedLegacyTransfer {
     private enum Phase { case idle, sizes, started, initial, ready, receiving, received, valid }
 
     private var phase = Phase.idle
+    private var content = SimulatedNordic.Content.application
     private var byteCount = 0
     private var initPacket: [UInt8] = []
     /// What has arrived of the image.
@@ -21,7 +22,8 @@ struct SimulatedLegacyTransfer {
     ) throws(SimulatedFlash.PowerLoss) -> SimulatedReaction {
         switch (value.first ?? 0, value.count, phase) {
         case (1, 2, .idle):
-            guard value[1] == 4 else { return answer(1, 3) }
+            guard 1...4 ~= value[1] else { return answer(1, 3) }
+            content = value[1] == 4 ? .application : .system
             phase = .sizes
             return SimulatedReaction()
         case (2, 2, .started) where value[1] == 0:
@@ -47,7 +49,7 @@ struct SimulatedLegacyTransfer {
         case (5, 1, .valid):
             try nordic.flash.commit()
             let version = (0..<4).reduce(0) { $0 | Int(initPacket[4 + $1]) << (8 * $1) }
-            nordic.settings.ready = (offset, version, 0)
+            nordic.settings.ready = (content, offset, version, 0)
             return SimulatedReaction(restart: .application)
         case (6, 1, _): return SimulatedReaction(restart: .bootloader)
         case (8, 3, _):
@@ -65,8 +67,11 @@ struct SimulatedLegacyTransfer {
         case .sizes:
             func number(_ place: Int) -> Int { (0..<4).reduce(0) { $0 | Int(value[place + $1]) << (8 * $1) } }
             guard value.count == 12 else { return answer(1, 6) }
-            byteCount = number(8)
-            guard number(0) == 0, number(4) == 0, 1...nordic.bank.count ~= byteCount else {
+            let system = number(0) + number(4)
+            byteCount = system + number(8)
+            guard (system == 0) == (content == .application), min(system, number(8)) == 0,
+                1...nordic.bank.count ~= byteCount
+            else {
                 phase = .idle
                 return answer(1, 4)
             }

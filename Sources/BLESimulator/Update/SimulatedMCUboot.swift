@@ -1,5 +1,5 @@
-/// MCUboot on a simulated flash with two slots: images are swapped page by page, and a swap that power has interrupted goes
-/// on at the next start (MCUboot, Design, Swap using scratch).
+/// MCUboot on a simulated flash with two slots for each image: images are swapped page by page, and a swap that power has
+/// interrupted goes on at the next start (MCUboot, Design, Swap using scratch).
 struct SimulatedMCUboot {
     /// What the trailers of the slots say. Each change is one write.
     struct Flags {
@@ -13,25 +13,37 @@ struct SimulatedMCUboot {
 
     var flash: SimulatedFlash
     let slotByteCount: Int
-    private(set) var flags = Flags()
+    /// Of each image.
+    private(set) var flags: [Flags]
 
-    init(running image: [UInt8], slotByteCount: Int, _ timing: SimulatedFlashTiming, powerLosses: [Int]) {
+    init(running images: [[UInt8]], slotByteCount: Int, _ timing: SimulatedFlashTiming, powerLosses: [Int]) {
         let page = timing.pageByteCount
-        self.slotByteCount = max((slotByteCount + page - 1) / page, (image.count + page - 1) / page) * page
-        flash = SimulatedFlash(byteCount: 2 * self.slotByteCount + page, timing, powerLosses: [])
-        for start in stride(from: 0, to: image.count, by: page) {
-            // Nothing is lost while the factory writes.
-            try? flash.write(image[start..<min(image.count, start + page)], at: start)
+        let longest = images.map(\.count).max() ?? 0
+        self.slotByteCount = max((slotByteCount + page - 1) / page, (longest + page - 1) / page) * page
+        flags = Array(repeating: Flags(), count: images.count)
+        flash = SimulatedFlash(byteCount: 2 * images.count * self.slotByteCount + page, timing, powerLosses: [])
+        for (number, image) in images.enumerated() {
+            let first = slot(0, of: number).lowerBound
+            for start in stride(from: 0, to: image.count, by: page) {
+                // Nothing is lost while the factory writes.
+                try? flash.write(image[start..<min(image.count, start + page)], at: first + start)
+            }
         }
         flash.leaveFactory(powerLosses)
     }
 
-    func slot(_ number: Int) -> Range<Int> { number * slotByteCount..<(number + 1) * slotByteCount }
-    private var scratch: Int { 2 * slotByteCount }
+    var imageCount: Int { flags.count }
+
+    func slot(_ number: Int, of image: Int) -> Range<Int> {
+        let start = (2 * image + number) * slotByteCount
+        return start..<start + slotByteCount
+    }
+
+    private var scratch: Int { 2 * imageCount * slotByteCount }
 
     /// Version and hash of the image in a slot; `nil` if it is none, or damaged.
-    func image(in slot: Int) -> (version: String, hash: [UInt8], body: ArraySlice<UInt8>)? {
-        let octets = flash.octets[self.slot(slot)]
+    func image(in slot: Int, of image: Int) -> (version: String, hash: [UInt8], body: ArraySlice<UInt8>)? {
+        let octets = flash.octets[self.slot(slot, of: image)]
         let start = octets.startIndex
         func number(_ offset: Int, _ count: Int) -> Int? {
             guard offset >= 0, offset + count <= octets.count else { return nil }
@@ -59,54 +71,62 @@ struct SimulatedMCUboot {
 
     // MARK: What the application does
 
-    mutating func setPending(_ hash: [UInt8], isPermanent: Bool) throws(SimulatedFlash.PowerLoss) {
+    mutating func setPending(_ hash: [UInt8], isPermanent: Bool, of image: Int) throws(SimulatedFlash.PowerLoss) {
         try flash.commit()
-        flags.pending = (isPermanent, hash)
+        flags[image].pending = (isPermanent, hash)
     }
 
-    mutating func confirm() throws(SimulatedFlash.PowerLoss) {
+    mutating func confirm(_ image: Int) throws(SimulatedFlash.PowerLoss) {
         try flash.commit()
-        flags.isConfirmed = true
+        flags[image].isConfirmed = true
     }
 
-    mutating func eraseSecondSlot() throws(SimulatedFlash.PowerLoss) {
+    mutating func eraseSecondSlot(of image: Int) throws(SimulatedFlash.PowerLoss) {
         try flash.commit()
-        flags.pending = nil
-        try flash.erase(slot(1))
+        flags[image].pending = nil
+        try flash.erase(slot(1, of: image))
     }
 
     // MARK: What the bootloader does
 
-    /// Chooses the image to start: finishes a swap, begins one, or takes an image on trial back.
+    /// Chooses the images to start: finishes swaps that power has interrupted, before others need the scratch area; begins
+    /// those that are pending; or takes images on trial back, once all of them have run.
     mutating func start() throws(SimulatedFlash.PowerLoss) {
-        if flags.swap == nil {
-            if let pending = flags.pending {
+        let hasWork = flags.contains { $0.swap != nil || $0.pending != nil }
+        for image in flags.indices where flags[image].swap != nil { try swap(image) }
+        for image in flags.indices {
+            if let pending = flags[image].pending {
                 try flash.commit()
                 // An image that is damaged is not started.
-                guard image(in: 1)?.hash == pending.hash else {
-                    flags.pending = nil
-                    return
+                guard self.image(in: 1, of: image)?.hash == pending.hash else {
+                    flags[image].pending = nil
+                    continue
                 }
-                flags.swap = (0, pending.isPermanent)
-            } else if !flags.isConfirmed {
+                flags[image].swap = (0, pending.isPermanent)
+            } else if !flags[image].isConfirmed, !hasWork {
                 try flash.commit()
-                flags.swap = (0, true)
+                flags[image].swap = (0, true)
             } else {
-                return
+                continue
             }
+            try swap(image)
         }
-        while let swap = flags.swap, swap.step < 3 * slotByteCount / flash.pageByteCount {
+    }
+
+    private mutating func swap(_ number: Int) throws(SimulatedFlash.PowerLoss) {
+        let (first, second) = (slot(0, of: number).lowerBound, slot(1, of: number).lowerBound)
+        while let swap = flags[number].swap, swap.step < 3 * slotByteCount / flash.pageByteCount {
             let page = swap.step / 3 * flash.pageByteCount
             switch swap.step % 3 {
-            case 0: try flash.copy(pageAt: slot(1).lowerBound + page, to: scratch)
-            case 1: try flash.copy(pageAt: page, to: slot(1).lowerBound + page)
-            default: try flash.copy(pageAt: scratch, to: page)
+            case 0: try flash.copy(pageAt: second + page, to: scratch)
+            case 1: try flash.copy(pageAt: first + page, to: second + page)
+            default: try flash.copy(pageAt: scratch, to: first + page)
             }
-            flags.swap?.step += 1
+            flags[number].swap?.step += 1
         }
         try flash.commit()
-        let remains = flags.swap?.remains ?? true
-        flags = Flags(pending: nil, isConfirmed: remains, swap: nil)
+        let remains = flags[number].swap?.remains ?? true
+        flags[number] = Flags(pending: nil, isConfirmed: remains, swap: nil)
     }
 }
 

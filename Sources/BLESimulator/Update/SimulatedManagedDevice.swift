@@ -6,7 +6,7 @@ public struct SimulatedManagedDevice: Sendable {
     public var name: String
     /// The address on the air.
     public var address: DeviceAddress
-    /// The octets of each of the two slots.
+    /// The octets of each of the two slots that an image has.
     public var slotByteCount = 256 * 1024
     /// The flash.
     public var flash = SimulatedFlashTiming()
@@ -19,6 +19,8 @@ public struct SimulatedManagedDevice: Sendable {
     public var bufferByteCount = 512
     /// How many frames it keeps.
     public var bufferCount = 4
+    /// The most octets of a file in one response; `nil`: what has room.
+    public var filePieceByteCount: Int?
     /// Whether it knows only the first version of the protocol.
     public var isOld = false
     /// How long a start takes beside the work of the bootloader, in microseconds.
@@ -31,6 +33,9 @@ public struct SimulatedManagedDevice: Sendable {
     public var link = SimulatedLinkBehaviour()
     /// The image that it runs at first; an image whose body begins with `CRASH` restarts before it does anything.
     public var image = SimulatedImage.mcuboot(version: (1, 0, 0), body: Array(repeating: 0xA1, count: 5000))
+
+    /// The images that its other processors run at first, with the numbers 1, 2, ….
+    public var otherImages: [[UInt8]] = []
 
     public init(name: String, address: DeviceAddress) {
         self.name = name

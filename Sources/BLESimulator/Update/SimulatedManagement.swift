@@ -7,6 +7,7 @@ final class SimulatedManagement: SimulatedFirmware {
 
     /// An upload that has begun; memory only, so that a restart forgets it.
     private struct Upload {
+        var image: Int
         var hash: [UInt8]
         var byteCount: Int
         var offset = 0
@@ -41,10 +42,15 @@ final class SimulatedManagement: SimulatedFirmware {
         self.station = station
         linkLosses = device.linkLosses.sorted()
         boot = SimulatedMCUboot(
-            running: device.image, slotByteCount: device.slotByteCount, device.flash, powerLosses: device.powerLosses)
+            running: [device.image] + device.otherImages, slotByteCount: device.slotByteCount, device.flash,
+            powerLosses: device.powerLosses)
     }
 
-    var version: String? { isRunning ? boot.image(in: 0)?.version : nil }
+    var version: String? {
+        guard isRunning else { return nil }
+        return (0..<boot.imageCount).map { boot.image(in: 0, of: $0)?.version ?? "none" }.joined(separator: " ")
+    }
+
     var flashOperations: Int { boot.flash.operations }
 
     // MARK: Starting
@@ -68,7 +74,7 @@ final class SimulatedManagement: SimulatedFirmware {
         station.air.after(device.startMicroseconds + boot.flash.microseconds - before) { [weak self] in
             guard let self, life == self.life else { return }
             // Without power it starts once more; an image that crashes does so, too.
-            guard isPowered, let image = boot.image(in: 0) else { return powerOn() }
+            guard isPowered, let image = boot.image(in: 0, of: 0) else { return powerOn() }
             guard !image.body.starts(with: "CRASH".utf8) else { return powerOn() }
             isRunning = true
             busyUntil = station.air.nowMicroseconds
@@ -175,10 +181,11 @@ final class SimulatedManagement: SimulatedFirmware {
         case (1, 0, .write): return try setState(content)
         case (1, 1, .write): return try receive(content)
         case (1, 5, .write):
-            guard content["slot"]?.integer ?? 1 == 1 else { throw .group(14) }
-            guard boot.flags.pending == nil else { throw .general(6) }
+            let slot = content["slot"]?.integer ?? 1
+            guard slot % 2 == 1, 0..<boot.imageCount ~= slot / 2 else { throw .group(14) }
+            guard boot.flags[slot / 2].pending == nil else { throw .general(6) }
             upload = nil
-            try withPower { (boot) throws(SimulatedFlash.PowerLoss) in try boot.eraseSecondSlot() }
+            try withPower { (boot) throws(SimulatedFlash.PowerLoss) in try boot.eraseSecondSlot(of: slot / 2) }
             return .map([])
         case (3, _, _): return try setting(request)
         case (8, _, _): return try file(request)
@@ -197,14 +204,17 @@ final class SimulatedManagement: SimulatedFirmware {
 
     private func images() -> CBORValue {
         var images: [CBORValue] = []
-        for slot in 0...1 {
-            guard let image = boot.image(in: slot) else { continue }
-            let pending = slot == 1 ? boot.flags.pending : nil
+        for place in 0..<2 * boot.imageCount {
+            let (number, slot) = (place / 2, place % 2)
+            guard let image = boot.image(in: slot, of: number) else { continue }
+            let flags = boot.flags[number]
+            let pending = slot == 1 ? flags.pending : nil
             images.append(
                 .object([
-                    "slot": .integer(slot), "version": .text(image.version), "hash": .octets(image.hash),
-                    "bootable": .boolean(true), "pending": .boolean(pending != nil),
-                    "confirmed": .boolean(slot == 0 ? boot.flags.isConfirmed : !boot.flags.isConfirmed),
+                    "image": boot.imageCount > 1 ? .integer(number) : nil, "slot": .integer(slot),
+                    "version": .text(image.version), "hash": .octets(image.hash), "bootable": .boolean(true),
+                    "pending": .boolean(pending != nil),
+                    "confirmed": .boolean(slot == 0 ? flags.isConfirmed : !flags.isConfirmed),
                     "active": .boolean(slot == 0), "permanent": .boolean(pending?.isPermanent ?? false),
                 ]))
         }
@@ -214,16 +224,19 @@ final class SimulatedManagement: SimulatedFirmware {
     private func setState(_ content: CBORValue) throws(Refusal) -> CBORValue {
         let isPermanent = content["confirm"]?.isTrue ?? false
         let hash = content["hash"]?.byteString
-        if hash == nil || hash == boot.image(in: 0)?.hash {
+        let numbers = 0..<boot.imageCount
+        if let running = hash == nil ? 0 : numbers.first(where: { boot.image(in: 0, of: $0)?.hash == hash }) {
             guard isPermanent else { throw .group(hash == nil ? 24 : 33) }
-            if !boot.flags.isConfirmed {
-                try withPower { (boot) throws(SimulatedFlash.PowerLoss) in try boot.confirm() }
+            if !boot.flags[running].isConfirmed {
+                try withPower { (boot) throws(SimulatedFlash.PowerLoss) in try boot.confirm(running) }
             }
         } else {
-            guard let image = boot.image(in: 1), image.hash == hash else { throw .group(8) }
-            guard boot.flags.isConfirmed else { throw .group(28) }
+            guard let hash, let number = numbers.first(where: { boot.image(in: 1, of: $0)?.hash == hash }) else {
+                throw .group(8)
+            }
+            guard boot.flags[number].isConfirmed else { throw .group(28) }
             try withPower { (boot) throws(SimulatedFlash.PowerLoss) in
-                try boot.setPending(image.hash, isPermanent: isPermanent)
+                try boot.setPending(hash, isPermanent: isPermanent, of: number)
             }
         }
         return images()
@@ -236,14 +249,14 @@ final class SimulatedManagement: SimulatedFirmware {
         if offset == 0 { if let answer = try begin(content, data) { return answer } }
         guard var upload, offset == upload.offset else { return .object(["off": .integer(upload?.offset ?? 0)]) }
         guard data.count <= upload.byteCount - offset else { throw .group(31) }
-        let start = boot.slot(1).lowerBound + offset
+        let start = boot.slot(1, of: upload.image).lowerBound + offset
         try withPower { (boot) throws(SimulatedFlash.PowerLoss) in try boot.flash.write(data, at: start) }
         upload.offset += data.count
         self.upload = upload
         var isRight: Bool?
         if upload.offset == upload.byteCount {
             self.upload = nil
-            let octets = boot.flash.octets[boot.slot(1)].prefix(upload.byteCount)
+            let octets = boot.flash.octets[boot.slot(1, of: upload.image)].prefix(upload.byteCount)
             if !upload.hash.isEmpty { isRight = SecureHash.sha256(octets) == upload.hash }
         }
         return .object(["off": .integer(upload.offset), "match": isRight.map { .boolean($0) }])
@@ -253,15 +266,19 @@ final class SimulatedManagement: SimulatedFirmware {
     private func begin(_ content: CBORValue, _ data: [UInt8]) throws(Refusal) -> CBORValue? {
         guard let count = content["len"]?.integer else { throw .group(21) }
         let hash = content["sha"]?.byteString ?? []
-        if let upload, !hash.isEmpty, upload.hash == hash, upload.byteCount == count, upload.offset > 0 {
+        let number = content["image"]?.integer ?? 0
+        guard 0..<boot.imageCount ~= number else { throw .group(14) }
+        if let upload, !hash.isEmpty, upload.image == number, upload.hash == hash, upload.byteCount == count,
+            upload.offset > 0
+        {
             return .object(["off": .integer(upload.offset)])
         }
         guard data.count >= 32 else { throw .group(22) }
         guard data.starts(with: [0x3D, 0xB8, 0xF3, 0x96]) else { throw .group(23) }
         guard 0...boot.slotByteCount ~= count else { throw .group(30) }
         // The image to which the device may have to return stays.
-        guard boot.flags.pending == nil, boot.flags.isConfirmed else { throw .group(9) }
-        if content["upgrade"]?.isTrue ?? false, let running = boot.image(in: 0)?.version {
+        guard boot.flags[number].pending == nil, boot.flags[number].isConfirmed else { throw .group(9) }
+        if content["upgrade"]?.isTrue ?? false, let running = boot.image(in: 0, of: number)?.version {
             let revision = Int(data[22]) | Int(data[23]) << 8
             let numbers = running.split(separator: ".").prefix(3).map { Int($0) ?? 0 }
             guard numbers.lexicographicallyPrecedes([Int(data[20]), Int(data[21]), revision]) else {
@@ -270,9 +287,10 @@ final class SimulatedManagement: SimulatedFirmware {
         }
         upload = nil
         let page = boot.flash.pageByteCount
-        let range = boot.slot(1).lowerBound..<boot.slot(1).lowerBound + (count + page - 1) / page * page
+        let start = boot.slot(1, of: number).lowerBound
+        let range = start..<start + (count + page - 1) / page * page
         try withPower { (boot) throws(SimulatedFlash.PowerLoss) in try boot.flash.erase(range) }
-        upload = Upload(hash: hash, byteCount: count)
+        upload = Upload(image: number, hash: hash, byteCount: count)
         return nil
     }
 
@@ -308,7 +326,7 @@ final class SimulatedManagement: SimulatedFirmware {
             guard let offset = content["off"]?.integer, offset >= 0 else { throw .general(3) }
             guard offset <= octets.count else { throw .group(12) }
             let limit = min(device.bufferByteCount, (station.server?.mtu ?? 23) - 3)
-            let piece = Array(octets[offset...].prefix(max(16, limit - 40)))
+            let piece = Array(octets[offset...].prefix(device.filePieceByteCount ?? max(16, limit - 40)))
             return .object([
                 "off": .integer(offset), "data": .octets(piece), "len": offset == 0 ? .integer(octets.count) : nil,
             ])

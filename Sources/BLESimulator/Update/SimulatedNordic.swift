@@ -12,17 +12,26 @@ final class SimulatedNordic: SimulatedFirmware {
     static let legacyPacket = BluetoothUUID("00001532-1212-EFDE-1523-785FEABCD123")!
     static let legacyVersion = BluetoothUUID("00001534-1212-EFDE-1523-785FEABCD123")!
 
+    /// What an image is.
+    enum Content {
+        case application
+        /// SoftDevice, bootloader, or both: the application does not fit to it any more.
+        case system
+    }
+
     /// The settings page of the bootloader: each change is one write.
     struct Settings {
         /// The init packet that was executed, and how much of its image was.
         var initPacket: [UInt8] = []
         var executed = 0
         /// The image in the second bank that is to be copied, and how far that is.
-        var ready: (byteCount: Int, version: Int, copied: Int)?
+        var ready: (content: Content, byteCount: Int, version: Int, copied: Int)?
         /// The application in the first bank.
         var byteCount = 0
         var checksum: UInt32 = 0
         var version = 0
+        /// The version of SoftDevice and bootloader, which are kept outside the two banks.
+        var systemVersion = 0
     }
 
     let device: SimulatedNordicDevice
@@ -117,6 +126,12 @@ final class SimulatedNordic: SimulatedFirmware {
     /// Copies what is ready over the application, page by page.
     private func install() throws(SimulatedFlash.PowerLoss) {
         guard let ready = settings.ready else { return }
+        if ready.content == .system {
+            try flash.commit()
+            settings.systemVersion = ready.version
+            settings.byteCount = 0
+            return forgetTransfer()
+        }
         let page = flash.pageByteCount
         while let state = settings.ready, state.copied < ready.byteCount {
             try flash.copy(pageAt: bank.lowerBound + state.copied, to: state.copied)
@@ -126,6 +141,10 @@ final class SimulatedNordic: SimulatedFirmware {
         settings.byteCount = ready.byteCount
         settings.checksum = Self.crc32(flash.octets[..<ready.byteCount])
         settings.version = ready.version
+        forgetTransfer()
+    }
+
+    private func forgetTransfer() {
         settings.ready = nil
         settings.initPacket = []
         settings.executed = 0
@@ -173,6 +192,9 @@ final class SimulatedNordic: SimulatedFirmware {
                 if let number = station.server?.number(of: characteristic) { station.announce(value, from: number) }
             }
             if let restart = reaction.restart {
+                // Nordic's programs end the link before they restart.
+                station.setAdvertising(false)
+                station.disconnect(.remoteUserTerminatedConnection)
                 air.after(100_000) {
                     if life == self.life { self.restart(staysInBootloader: restart == .bootloader) }
                 }

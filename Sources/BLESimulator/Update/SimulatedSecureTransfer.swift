@@ -138,7 +138,7 @@ struct SimulatedSecureTransfer {
         }
         try nordic.flash.commit()
         nordic.settings.executed = offset
-        nordic.settings.ready = (offset, initial.version, 0)
+        nordic.settings.ready = (initial.content, offset, initial.version, 0)
         var reaction = answer(4, 1)
         reaction.restart = .application
         return reaction
@@ -154,7 +154,8 @@ struct SimulatedSecureTransfer {
         if nordic.device.needsSignature, !initial.isSigned { return answer(4, 11, [8]) }
         if nordic.device.refusesSignature { return answer(4, 5) }
         guard initial.hardwareVersion == nordic.device.hardwareVersion else { return answer(4, 11, [6]) }
-        guard initial.version >= nordic.settings.version else { return answer(4, 11, [5]) }
+        let version = initial.content == .system ? nordic.settings.systemVersion : nordic.settings.version
+        guard initial.version >= version else { return answer(4, 11, [5]) }
         guard initial.hash.count == 32 else { return answer(4, 11, [9]) }
         guard 1...nordic.bank.count ~= initial.byteCount else { return answer(4, 11, [13]) }
         try nordic.flash.commit()
@@ -171,6 +172,7 @@ struct SimulatedSecureTransfer {
         var byteCount = 0
         var hash: [UInt8] = []
         var isSigned = false
+        var content = SimulatedNordic.Content.application
 
         init?(_ packet: [UInt8]) {
             var command: ArraySlice<UInt8> = []
@@ -189,6 +191,7 @@ struct SimulatedSecureTransfer {
                 switch number {
                 case 1: version = value.number
                 case 2: hardwareVersion = value.number
+                case 4: content = 1...3 ~= value.number ? .system : .application
                 case 5, 6, 7: byteCount += value.number
                 case 8: hash = Array(Self.fields(value.octets)?.first { $0.0 == 2 }?.1.octets ?? [])
                 default: break

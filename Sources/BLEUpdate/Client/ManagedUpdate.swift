@@ -69,6 +69,10 @@ struct ManagedUpdate {
         if restarts > 0, !isPending, !hasRun { throw UpdateError.imageNotStarted }
         guard restarts < 4 else { throw UpdateError.imageNotStarted }
         hasRun = false
+        // Of several images some may run already, on trial: the restart that starts the others would take them back.
+        for image in images where options.confirms && isHere(image, { $0.isActive && !$0.isConfirmed }) {
+            try await client.setImage(image.hash, confirm: true)
+        }
         for (index, image) in images.enumerated() where !isHere(image, { $0.isActive || $0.isPending }) {
             if !isHere(image, { _ in true }) { try await upload(image, index, client) }
             do {

@@ -132,14 +132,20 @@ extension ManagementClient {
             members: .object(["name": .text(path)]), window: window, progress: progress)
     }
 
-    /// Downloads a file.
+    /// Downloads a file. A device that answers with pieces of hardly an octet is given up soon.
     /// - Parameter limit: the longest file that is accepted.
     public func downloadFile(
         _ path: String, limit: Int = 64 << 20, progress: @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> [UInt8] {
         var octets: [UInt8] = []
         var total: Int?
+        var requests = 0
         repeat {
+            // The shortest packets of a link have room for more.
+            guard requests <= 64 + octets.count / 8 else {
+                throw UpdateError.invalidResponse("\(octets.count) octets of a file in \(requests) answers")
+            }
+            requests += 1
             let content: CBORValue = .object(["off": .integer(octets.count), "name": .text(path)])
             let answer = try await request(.read, group: 8, command: 0, content: content)
             if octets.isEmpty { total = answer["len"]?.integer }

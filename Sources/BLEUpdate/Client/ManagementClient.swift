@@ -91,6 +91,8 @@ public actor ManagementClient {
     }
 
     private func give(up sequence: UInt8, _ error: any Error) {
+        // The rest of a frame of which a piece was lost would spoil what comes next.
+        if waiting[sequence] != nil { assembler.reset() }
         waiting.removeValue(forKey: sequence)?.resume(throwing: error)
     }
 

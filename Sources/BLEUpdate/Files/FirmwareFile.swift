@@ -42,22 +42,39 @@ public enum FirmwareFile: Hashable, Sendable {
     {
         guard !files.isEmpty, files.count <= 16 else { throw .invalidManifest("it names \(files.count) files") }
         var images: [MCUbootImage] = []
+        var byteCount = 0
         for file in files {
             guard case .string(let name) = file["file"] else { throw .invalidManifest("a file has no name") }
             let octets = try archive.file(name)
             if case .integer(let size) = file["size"], size != octets.count {
                 throw .invalidManifest("‘\(name)’ has another size than it says")
             }
+            // One file of the archive may be named several times.
+            byteCount += octets.count
+            guard byteCount <= byteLimit else { throw .tooLong(limit: byteLimit) }
             var image = try MCUbootImage(octets)
-            switch file["image_index"] {
-            case .integer(let number): image.number = number
-            case .string(let text): image.number = Int(text) ?? 0
-            default: break
+            image.number = try number(of: file, name)
+            guard !images.contains(where: { $0.number == image.number }) else {
+                throw .invalidManifest(
+                    "it has several files for image \(image.number): take the one for the device's free slot")
             }
-            guard 0...255 ~= image.number else { throw .invalidManifest("‘\(name)’ has the number \(image.number)") }
             images.append(image)
         }
         return images
+    }
+
+    private static func number(of file: JSONValue, _ name: String) throws(FirmwareFileError) -> Int {
+        let number: Int? =
+            switch file["image_index"] {
+            case nil, .null: 0
+            case .integer(let number): number
+            case .string(let text): Int(text)
+            default: nil
+            }
+        guard let number, 0...255 ~= number else {
+            throw .invalidManifest("the image_index of ‘\(name)’ is not a number from 0 to 255")
+        }
+        return number
     }
 
     /// All octets that are sent.

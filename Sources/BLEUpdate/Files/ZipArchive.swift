@@ -1,3 +1,5 @@
+import BLEDecompression
+
 /// Reads the files in a zip file (APPNOTE.TXT 6.3, 4.3): stored or deflated ones. Names are only compared with those that
 /// a manifest asks for, and nothing is written to disk.
 package struct ZipArchive {
@@ -76,20 +78,29 @@ package struct ZipArchive {
     }
 
     private static func inflate(_ packed: ArraySlice<UInt8>, byteCount: Int) throws(FirmwareFileError) -> [UInt8] {
-        let rawDeflate: Int32 = -15
-        guard let stream = unsafe czlib_stream_open(rawDeflate) else { throw .noDecompressor }
-        defer { unsafe czlib_stream_close(stream) }
-        var hasEnded = false
-        // One octet more shows whether the file is longer than it says.
-        let content = unsafe [UInt8](unsafeUninitializedCapacity: byteCount + 1) { buffer, count in
-            var (taken, given) = (0, 0)
-            let result = unsafe packed.withUnsafeBufferPointer { input in
-                unsafe czlib_stream_read(
-                    stream, input.baseAddress, input.count, &taken, buffer.baseAddress, byteCount + 1, &given)
+        var content: [UInt8]
+        let hasEnded: Bool
+        do throws(InflatingError) {
+            var stream = try InflatingStream(.raw)
+            // One octet more shows whether the file is longer than it says.
+            content = [UInt8](repeating: 0, count: byteCount + 1)
+            var given = 0
+            var failure: InflatingError?
+            unsafe packed.withUnsafeBytes { input in
+                unsafe content.withUnsafeMutableBytes { output in
+                    do throws(InflatingError) { given = try unsafe stream.read(input, into: output).given } catch {
+                        failure = error
+                    }
+                }
             }
-            let ended: Int32 = 1
-            hasEnded = result == ended
-            count = min(given, byteCount + 1)
+            if let failure { throw failure }
+            content.removeLast(content.count - given)
+            hasEnded = stream.isOver
+        } catch {
+            switch error {
+            case .noDecompressor: throw .noDecompressor
+            case .damaged: throw .damagedArchive("a file cannot be decompressed")
+            }
         }
         guard content.count <= byteCount else { throw .damagedArchive("a file is longer than it says") }
         guard hasEnded else { throw .damagedArchive("a file cannot be decompressed") }

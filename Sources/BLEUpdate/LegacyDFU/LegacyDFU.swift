@@ -53,6 +53,8 @@ package struct LegacyDFU: UpdateMachine {
     private var phase = Phase.idle
     private var actions = ActionQueue()
     private var deadline: Instant?
+    /// How long the current step may take once it has been written.
+    private var stepPatience = Self.patience
     /// The next octet to send.
     private var next = 0
     private var receiptsAwaited = 0
@@ -61,13 +63,14 @@ package struct LegacyDFU: UpdateMachine {
     package init(_ plan: Plan) { self.plan = plan }
 
     package var nextDeadline: Instant? { deadline }
+    package var failure: UpdateError? { actions.failure }
     package mutating func nextAction() -> UpdateAction? { actions.next() }
 
     private mutating func fail(_ error: UpdateError) {
         guard phase != .ended else { return }
         phase = .ended
         deadline = nil
-        actions.add(.failed(error))
+        actions.fail(error)
     }
 
     package mutating func advance(to now: Instant) {
@@ -98,10 +101,15 @@ package struct LegacyDFU: UpdateMachine {
                 .writePacket(
                     Self.octets(plan.softDeviceByteCount) + Self.octets(plan.bootloaderByteCount)
                         + Self.octets(plan.applicationByteCount)))
-            deadline = now.advanced(by: Self.longPatience)
-        case .written: break
+            wait(Self.longPatience, from: now)
+        case .written: if deadline != nil { deadline = now.advanced(by: stepPatience) }
         case .notified(let octets): receive(octets, at: now)
         }
+    }
+
+    private mutating func wait(_ patience: Microseconds, from now: Instant) {
+        stepPatience = patience
+        deadline = now.advanced(by: patience)
     }
 
     private mutating func receive(_ octets: [UInt8], at now: Instant) {
@@ -127,7 +135,7 @@ package struct LegacyDFU: UpdateMachine {
                 actions.add(.writePacket(Array(plan.initPacket[start...].prefix(20))))
             }
             actions.add(.writeControl([2, 1]))
-            deadline = now.advanced(by: Self.patience)
+            wait(Self.patience, from: now)
         case .initializing:
             phase = .receiving
             actions.add(.progress(done: 0, total: plan.image.count))
@@ -140,7 +148,7 @@ package struct LegacyDFU: UpdateMachine {
             actions.add(.progress(done: next, total: plan.image.count))
             phase = .validating
             actions.add(.writeControl([4]))
-            deadline = now.advanced(by: Self.longPatience)
+            wait(Self.longPatience, from: now)
         case .validating:
             phase = .ended
             deadline = nil
@@ -152,7 +160,7 @@ package struct LegacyDFU: UpdateMachine {
     }
 
     private mutating func send(at now: Instant) {
-        deadline = now.advanced(by: Self.patience)
+        wait(Self.patience, from: now)
         guard receiptsAwaited == 0 else { return }
         var count = 0
         while next < plan.image.count, plan.receiptInterval == 0 || count < plan.receiptInterval {

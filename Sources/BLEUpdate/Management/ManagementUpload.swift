@@ -48,6 +48,7 @@ package struct ManagementUpload: UpdateMachine {
         var sequence: UInt8
         var end: Int
         var deadline: Instant
+        var patience: Microseconds
     }
 
     private enum Phase: Sendable, Equatable {
@@ -67,6 +68,8 @@ package struct ManagementUpload: UpdateMachine {
     private static let retryLimit = 5
     /// How often the upload may go on from another offset in all.
     private static let restartLimit = 20
+    /// What the device must keep of the image for each time on average, in octets.
+    private static let leastGain = 16
 
     private let plan: Plan
     private var phase = Phase.idle
@@ -81,6 +84,7 @@ package struct ManagementUpload: UpdateMachine {
     private var retries = 0
     /// Since the device had more than ever before.
     private var restarts = 0
+    private var allRestarts = 0
     private var highest = 0
     private var actions = ActionQueue()
     /// The offset from which the device wanted the upload, if it had a part of it already.
@@ -93,6 +97,7 @@ package struct ManagementUpload: UpdateMachine {
     }
 
     package var nextDeadline: Instant? { inFlight.map(\.deadline).min() }
+    package var failure: UpdateError? { actions.failure }
     package mutating func nextAction() -> UpdateAction? { actions.next() }
 
     package mutating func receive(_ input: UpdateInput, at now: Instant) {
@@ -102,7 +107,9 @@ package struct ManagementUpload: UpdateMachine {
             phase = .first
             send(at: now)
         case .notified(let octets): receive(octets, at: now)
-        case .written: break
+        case .written:
+            // The requests before it have left only now.
+            for place in inFlight.indices { inFlight[place].deadline = now.advanced(by: inFlight[place].patience) }
         }
     }
 
@@ -110,7 +117,7 @@ package struct ManagementUpload: UpdateMachine {
         guard phase != .ended else { return }
         phase = .ended
         inFlight = []
-        actions.add(.failed(error))
+        actions.fail(error)
     }
 
     private mutating func receive(_ octets: [UInt8], at now: Instant) {
@@ -178,7 +185,11 @@ package struct ManagementUpload: UpdateMachine {
             }
             if acknowledged > highest { (highest, restarts) = (acknowledged, 0) }
             restarts += 1
-            guard restarts <= Self.restartLimit else { return fail(.invalidResponse("it never keeps what it has")) }
+            allRestarts += 1
+            let isGainful = (allRestarts - Self.restartLimit) * Self.leastGain <= highest
+            guard restarts <= Self.restartLimit, isGainful else {
+                return fail(.invalidResponse("it keeps hardly anything of what it is sent"))
+            }
             next = offset
             acknowledged = offset
             phase = offset == 0 ? .first : .streaming
@@ -194,6 +205,8 @@ package struct ManagementUpload: UpdateMachine {
 
     package mutating func advance(to now: Instant) {
         guard let deadline = nextDeadline, deadline <= now else { return }
+        // The rest of a frame of which a piece was lost would spoil what comes next.
+        assembler.reset()
         inFlight = []
         retries += 1
         guard retries <= Self.retryLimit else { return fail(.timedOut("the upload")) }
@@ -218,7 +231,8 @@ package struct ManagementUpload: UpdateMachine {
                 actions.add(.writePacket(Array(frame[start..<min(frame.count, start + plan.writeLimit)])))
             }
             let patience = phase == .first ? Self.firstPatience : Self.patience
-            inFlight.append(Request(sequence: sequence, end: end, deadline: now.advanced(by: patience)))
+            inFlight.append(
+                Request(sequence: sequence, end: end, deadline: now.advanced(by: patience), patience: patience))
             sequence &+= 1
             next = end
         }

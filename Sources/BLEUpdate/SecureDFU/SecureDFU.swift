@@ -20,6 +20,8 @@ package struct SecureDFU: UpdateMachine {
     private static let retryLimit = 4
     /// What bootloaders can take while their flash is busy.
     private static let carefulReceiptInterval = 8
+    /// The most data objects of an image: bootloaders have pages of flash as objects.
+    private static let objectCountLimit = 8192
 
     private let initPacket: [UInt8]
     private let image: [UInt8]
@@ -42,6 +44,8 @@ package struct SecureDFU: UpdateMachine {
     /// Packets until the bootloader reports; it counts anew in each object.
     private var untilReceipt = 0
     private var receiptsAwaited = 0
+    /// The part of the image before the current data object, and its checksum.
+    private var before = (count: 0, checksum: UInt32(0))
     /// The longest part of the image that the bootloader is known to have right, and its checksum.
     private var confirmed = (count: 0, checksum: UInt32(0))
     /// Whether the object that is executed is the last one.
@@ -61,6 +65,7 @@ package struct SecureDFU: UpdateMachine {
     }
 
     package var nextDeadline: Instant? { deadline }
+    package var failure: UpdateError? { actions.failure }
     package mutating func nextAction() -> UpdateAction? { actions.next() }
 
     private mutating func ask(
@@ -76,7 +81,7 @@ package struct SecureDFU: UpdateMachine {
         guard phase != .ended else { return }
         phase = .ended
         deadline = nil
-        actions.add(.failed(error))
+        actions.fail(error)
     }
 
     private static func octets(_ number: Int, _ count: Int) -> [UInt8] {
@@ -109,7 +114,9 @@ package struct SecureDFU: UpdateMachine {
             ask(.selectingCommand, [SecureDFUOperation.select.rawValue, 1], now)
         case .written:
             // The packets before it have left only now.
-            if deadline != nil, phase != .sendingData { deadline = now.advanced(by: stepPatience) }
+            if deadline != nil {
+                deadline = now.advanced(by: phase == .sendingData ? Self.receiptPatience : stepPatience)
+            }
         case .notified(let octets):
             guard phase != .ended, phase != .idle else { return }
             guard let response = SecureDFUResponse(octets) else {
@@ -165,6 +172,9 @@ package struct SecureDFU: UpdateMachine {
             ask(.selectingData, [SecureDFUOperation.select.rawValue, 2], now)
         case (.selectingData, .selected(let limit, let offset, let checksum)):
             guard limit > 0 else { return fail(.invalidResponse("objects without room")) }
+            guard image.count / limit <= Self.objectCountLimit else {
+                return fail(.invalidResponse("objects of \(limit) octets: \(image.count / limit) for this image"))
+            }
             objectLimit = limit
             resume(offset, checksum, at: now)
         case (.creatingData, _):
@@ -186,9 +196,9 @@ package struct SecureDFU: UpdateMachine {
         }
     }
 
+    /// Only what was not checked before is: a bootloader may ask for this as often as it likes.
     private mutating func isRight(_ offset: Int, _ checksum: UInt32) -> Bool {
-        guard offset <= next else { return false }
-        guard offset >= confirmed.count else { return checksum == Checksum.crc32(image.prefix(offset)) }
+        guard confirmed.count...max(confirmed.count, next) ~= offset else { return false }
         let own = Checksum.crc32(image[confirmed.count..<offset], after: confirmed.checksum)
         guard checksum == own else { return false }
         confirmed = (offset, checksum)
@@ -223,16 +233,20 @@ package struct SecureDFU: UpdateMachine {
         guard offset > 0, offset <= image.count else { return create(from: 0, at: now) }
         let start = (offset - 1) / objectLimit * objectLimit
         object = start..<min(image.count, start + objectLimit)
+        before = (start, Checksum.crc32(image.prefix(start)))
+        confirmed = before
         next = offset
-        guard checksum == Checksum.crc32(image.prefix(offset)) else {
-            return create(from: start, at: now)
-        }
+        guard isRight(offset, checksum) else { return create(from: start, at: now) }
         actions.add(.progress(done: offset, total: image.count))
         // A whole object may have been executed or not.
         offset == object.upperBound ? execute(at: now) : send(at: now)
     }
 
     private mutating func create(from start: Int, at now: Instant) {
+        // The part before it is checked already: it is what has been executed, or nothing.
+        if start == 0 { before = (0, 0) }
+        if start == confirmed.count { before = confirmed }
+        confirmed = before
         object = start..<min(image.count, start + objectLimit)
         if start == 0 { actions.add(.progress(done: 0, total: image.count)) }
         ask(

@@ -6,7 +6,7 @@ extension AdvertisingOptions {
     ///
     /// Without services nobody has a reason to connect, so that such a beacon does not accept connections.
     func runBeacon(
-        _ services: [BluetoothUUID], interval: AdvertisingInterval?, profile: ServedProfile?,
+        _ services: [BluetoothUUID], interval: AdvertisingInterval?, duration: Duration?, profile: ServedProfile?,
         pairing: PairingArguments?, acceptsBearers: Bool, reportsAddressResolution: Bool, in session: Session
     ) async throws {
         let isConnectable = profile != nil || !services.isEmpty
@@ -42,7 +42,7 @@ extension AdvertisingOptions {
             }
             try await PeripheralRunner(
                 adapter, console: session.console, request: request, packed: packed, sets: allSets,
-                transfersTrains: transfersTrains
+                transfersTrains: transfersTrains, duration: duration
             ).run(profile)
         }
     }

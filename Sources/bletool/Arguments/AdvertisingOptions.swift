@@ -113,8 +113,10 @@ struct AdvertisingOptions: ParsableArguments {
     }
 
     /// Opens the adapter and advertises until ^C.
+    /// - Parameter duration: how long at most; `nil`: no limit.
     func run(
-        _ services: [BluetoothUUID], interval: AdvertisingInterval? = nil, profile: ServedProfile? = nil,
+        _ services: [BluetoothUUID], interval: AdvertisingInterval? = nil, duration: Duration? = nil,
+        profile: ServedProfile? = nil,
         pairing: PairingArguments? = nil, acceptsBearers: Bool = false,
         reportsAddressResolution: Bool = false, in session: Session
     ) async throws {
@@ -124,8 +126,8 @@ struct AdvertisingOptions: ParsableArguments {
         let (sets, transfersTrains) = (set, transferTrains)
         if !beacons.isEmpty {
             return try await runBeacon(
-                services, interval: interval, profile: profile, pairing: pairing, acceptsBearers: acceptsBearers,
-                reportsAddressResolution: reportsAddressResolution, in: session)
+                services, interval: interval, duration: duration, profile: profile, pairing: pairing,
+                acceptsBearers: acceptsBearers, reportsAddressResolution: reportsAddressResolution, in: session)
         }
         guard !transfersTrains || isShared || sets.contains(where: \.isConnectable) else {
             let shared = profile == nil ? "--name or --service" : "--advertise"
@@ -153,7 +155,7 @@ struct AdvertisingOptions: ParsableArguments {
         try await session.withAdapter(adjusting: adjust) { adapter in
             try await PeripheralRunner(
                 adapter, console: session.console, request: isShared ? request : nil, packed: packedAdvertisement,
-                sets: sets, transfersTrains: transfersTrains
+                sets: sets, transfersTrains: transfersTrains, duration: duration
             ).run(profile)
         }
     }

@@ -111,7 +111,7 @@ struct Count: ExplainedArgument, Equatable, Sendable {
 enum PeerArgument: ExplainedArgument, Equatable, Sendable {
     /// The type was named.
     case address(DeviceAddress)
-    /// An address without a type: public, unless the device advertises with a random one. The kind is public here.
+    /// An address without a type, which the device's bond or its advertising tells. The kind is public here.
     case untypedAddress(DeviceAddress)
     case name(String)
 

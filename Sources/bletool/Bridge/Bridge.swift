@@ -12,6 +12,16 @@ final class Bridge: @unchecked Sendable {
 
     /// A client that does not read loses reports of advertising first, and at 1 MiB (`ByteStream`) it is ended.
     private static let reportLimit = 128 * 1024
+    /// Refused clients are told of once in this time, in microseconds: anybody on this machine may try without end.
+    private static let refusalPause: UInt64 = 1_000_000
+    /// So many are accepted before other work of the loop gets its turn.
+    private static let acceptLimit = 64
+
+    /// What is said, by a task of its own: who reads it may be slow, and must not hold clients up.
+    private enum Word: Sendable {
+        case event(JSONValue, text: String)
+        case note(String)
+    }
 
     private let console: Console
     private let transportAddress: TransportAddress
@@ -26,6 +36,10 @@ final class Bridge: @unchecked Sendable {
     private var state = BridgeState()
     private var client: Client?
     private var isStopping = false
+    private var lastRefusal: UInt64?
+    private var untoldRefusals = 0
+    private let words: AsyncStream<Word>
+    private let say: AsyncStream<Word>.Continuation
     private var hasEnded = false
     private let end = Mutex<(continuation: CheckedContinuation<Void, Never>?, isOver: Bool)>((nil, false))
 
@@ -65,10 +79,13 @@ final class Bridge: @unchecked Sendable {
         self.transportAddress = transportAddress
         self.open = open
         self.capture = capture
+        (words, say) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         do throws(TransportError) {
             switch address.place {
             case .network(let host, let port):
                 let listener = try TCPListener(host: host, port: port)
+                // Many who try at once must not keep the one away who is let in.
+                _ = Glibc.listen(listener.descriptor, 128)
                 door = .network(listener)
                 self.address = ListenAddress(.network(host: host, port: listener.port))
             case .unix(let path):
@@ -99,6 +116,15 @@ final class Bridge: @unchecked Sendable {
                 "event": "bridgeReady", "listen": .string(address.description),
                 "transport": .string(transportAddress.description),
             ], text: "\(transportAddress) is at \(address)")
+        let (console, words) = (console, words)
+        let speaker = Task {
+            for await word in words {
+                switch word {
+                case .event(let object, let text): console.print(object, text: text)
+                case .note(let text): console.note(text)
+                }
+            }
+        }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = end.withLock { end in
@@ -112,6 +138,8 @@ final class Bridge: @unchecked Sendable {
         }
         loop.stop()
         await loop.waitUntilStopped()
+        say.finish()
+        await speaker.value
     }
 
     // MARK: The controller
@@ -131,7 +159,7 @@ final class Bridge: @unchecked Sendable {
                 guard let current = self.transport, ObjectIdentifier(current) == started else { return }
                 self.transport = nil
                 let reason = error.map(\.description) ?? "the controller was closed"
-                if !isStopping { console.note("\(transportAddress): \(reason)") }
+                if !isStopping { say.yield(.note("\(transportAddress): \(reason)")) }
                 state.lost(reason)
                 settle()
             })
@@ -175,18 +203,32 @@ final class Bridge: @unchecked Sendable {
     // MARK: Clients
 
     private func accept() {
-        let descriptor: Int32?
-        switch door {
-        case .network(let listener): descriptor = listener.accept()
-        case .unix(let listener): descriptor = try? listener.accept()?.descriptor
+        for _ in 0..<Self.acceptLimit {
+            let descriptor: Int32?
+            switch door {
+            case .network(let listener): descriptor = listener.accept()
+            case .unix(let listener): descriptor = try? listener.accept()?.descriptor
+            }
+            guard let descriptor else { return }
+            accept(descriptor)
         }
-        guard let descriptor else { return }
+    }
+
+    private func refuse(_ descriptor: Int32) {
+        let now = loop.nowMicroseconds
+        if let lastRefusal, now < lastRefusal + Self.refusalPause {
+            untoldRefusals += 1
+        } else {
+            let reason = client.map { "\($0.name) uses the controller" } ?? "the bridge ends"
+            report("refused", Self.name(of: descriptor), reason: reason, others: untoldRefusals)
+            (lastRefusal, untoldRefusals) = (now, 0)
+        }
+        Glibc.close(descriptor)
+    }
+
+    private func accept(_ descriptor: Int32) {
+        guard !isStopping, state.clientArrived(at: loop.nowMicroseconds) else { return refuse(descriptor) }
         let name = Self.name(of: descriptor)
-        guard !isStopping, state.clientArrived(at: loop.nowMicroseconds) else {
-            report("refused", name, reason: client.map { "\($0.name) uses the controller" } ?? "the bridge ends")
-            Glibc.close(descriptor)
-            return
-        }
         let client = Client(ByteStream(descriptor: descriptor), name: name)
         self.client = client
         do throws(TransportError) {
@@ -243,12 +285,17 @@ final class Bridge: @unchecked Sendable {
         settle()
     }
 
-    private func report(_ what: String, _ name: String, reason: String? = nil, _ counts: JSONValue? = nil) {
+    /// - Parameter others: how many more were refused since the last time.
+    private func report(
+        _ what: String, _ name: String, reason: String? = nil, _ counts: JSONValue? = nil, others: Int = 0
+    ) {
         var object: JSONValue = [
             "event": "bridgeClient", "state": .string(what), "client": .string(name), "reason": JSONValue(reason),
         ]
         if let counts { object = object.adding("packets", counts) }
-        console.print(object, text: "\(name) \(what)" + (reason.map { ": \($0)" } ?? ""))
+        if others > 0 { object = object.adding("others", JSONValue(others)) }
+        let text = "\(name) \(what)" + (reason.map { ": \($0)" } ?? "") + (others > 0 ? ", and \(others) others" : "")
+        say.yield(.event(object, text: text))
     }
 
     private static func name(of descriptor: Int32) -> String {
@@ -288,7 +335,7 @@ final class Bridge: @unchecked Sendable {
                 if let client { report("connected", client.name) }
             case .end(let reason): end(reason)
             case .giveUp(let reason):
-                console.note("\(transportAddress): \(reason)")
+                say.yield(.note("\(transportAddress): \(reason)"))
                 let old = transport
                 transport = nil
                 old?.close()

@@ -29,6 +29,7 @@ struct BridgeState {
     /// So much of what a client has sent may be unanswered before it is read again.
     static let commandLimit = 32
     static let dataOctetLimit = 256 * 1024
+    static let dataPacketLimit = 1024
     private static let patience: UInt64 = 3_000_000
     private static let firstPacketLimit: UInt64 = 10_000_000
     /// How long a client may have more in flight than a host that keeps to the controller's room ever has. Its end cannot
@@ -49,11 +50,15 @@ struct BridgeState {
     /// The sizes of data packets that the controller has not completed, by handle.
     private var dataInFlight: [UInt16: [Int]] = [:]
     private var octetsInFlight = 0
+    private var packetsInFlight = 0
+    /// The link whose end was asked for last.
+    private var asked: UInt16?
     private var hasSpoken = false
 
     /// Whether more of the client is to be read.
     var mayRead: Bool {
         phase == .serving && commandsInFlight < Self.commandLimit && octetsInFlight < Self.dataOctetLimit
+            && packetsInFlight < Self.dataPacketLimit
     }
 
     mutating func takeActions() -> [Action] {
@@ -82,7 +87,8 @@ struct BridgeState {
     }
 
     private mutating func forget() {
-        (handles, ending, commandsInFlight, dataInFlight, octetsInFlight) = ([], [], 0, [:], 0)
+        (handles, ending, asked, commandsInFlight) = ([], [], nil, 0)
+        (dataInFlight, octetsInFlight, packetsInFlight) = ([:], 0, 0)
     }
 
     /// A packet of the controller.
@@ -92,10 +98,15 @@ struct BridgeState {
         guard packet.at(0) == H4PacketType.event.rawValue else { return isServing }
         switch packet.at(1) {
         case 0x0E: answered(packet.number(4), at: now)
-        case 0x0F: answered(packet.number(5), at: now)
+        case 0x0F:
+            // A link that is gone already.
+            if packet.number(5) == 0x0406, packet.at(3) != 0, phase == .leaving { disconnected(asked) }
+            answered(packet.number(5), at: now)
         case 0x03 where packet.at(3) == 0: connected(packet.number(4))
         case 0x05 where packet.at(3) == 0: disconnected(packet.number(4))
         case 0x13: completed(packet)
+        // Synchronous Connection Complete.
+        case 0x2C where packet.at(3) == 0: connected(packet.number(4))
         case 0x3E:
             let isConnection = [0x01, 0x0A, 0x29].contains(packet.at(3) ?? 0)
             if isConnection, packet.at(4) == 0 { connected(packet.number(5)) }
@@ -109,7 +120,10 @@ struct BridgeState {
     private mutating func answered(_ opcode: UInt16?, at now: UInt64) {
         guard let opcode, opcode != 0 else { return }
         commandsInFlight = max(0, commandsInFlight - 1)
-        guard phase == .resetting, opcode == 0x0C03 else { return }
+        guard opcode == 0x0C03 else { return }
+        // Whoever reset the controller: it has no links any more, and nothing in flight.
+        forget()
+        guard phase == .resetting else { return }
         (phase, deadline) = (.ready, nil)
         if hasWaitingClient { serve(at: now) }
     }
@@ -123,7 +137,9 @@ struct BridgeState {
         guard let handle else { return }
         handles.remove(handle)
         ending.removeAll { $0 == handle }
-        octetsInFlight -= dataInFlight.removeValue(forKey: handle)?.reduce(0, +) ?? 0
+        let sizes = dataInFlight.removeValue(forKey: handle) ?? []
+        octetsInFlight -= sizes.reduce(0, +)
+        packetsInFlight -= sizes.count
     }
 
     private mutating func completed(_ packet: RawSpan) {
@@ -131,6 +147,7 @@ struct BridgeState {
             guard let handle = packet.number(4 + 4 * index), let count = packet.number(6 + 4 * index) else { return }
             guard let sizes = dataInFlight[handle & 0x0FFF] else { continue }
             octetsInFlight -= sizes.prefix(Int(count)).reduce(0, +)
+            packetsInFlight -= min(sizes.count, Int(count))
             dataInFlight[handle & 0x0FFF] = sizes.count > count ? Array(sizes.dropFirst(Int(count))) : nil
         }
     }
@@ -165,7 +182,10 @@ struct BridgeState {
             let handle = (packet.number(1) ?? 0) & 0x0FFF
             dataInFlight[handle, default: []].append(packet.byteCount)
             octetsInFlight += packet.byteCount
-        case .sco: break
+            packetsInFlight += 1
+        case .sco:
+            // Nothing says when such a packet has left: without a link it goes nowhere.
+            guard handles.contains((packet.number(1) ?? 0) & 0x0FFF) else { return false }
         case .event, nil:
             actions.append(.end(reason: "it sent an event, which only controllers send"))
             return false
@@ -192,6 +212,7 @@ struct BridgeState {
         guard phase == .leaving, commandsInFlight == 0 else { return }
         if let handle = ending.popLast() {
             commandsInFlight = 1
+            asked = handle
             let (low, high) = (UInt8(truncatingIfNeeded: handle), UInt8(truncatingIfNeeded: handle >> 8))
             // Remote User Terminated Connection: what the peer hears when a host goes.
             return actions.append(.send([H4PacketType.command.rawValue, 0x06, 0x04, 3, low, high, 0x13]))

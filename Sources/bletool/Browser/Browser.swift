@@ -18,6 +18,9 @@ struct Browser {
 
     /// Pages that are kept: beyond them, those without a link make room.
     static let capacity = 64
+    /// The smallest terminal in which what matters is seen.
+    static let leastColumns = 40
+    static let leastRows = 10
     /// Questions that wait: a device that asks again and again gets no more answers.
     static let questionCapacity = 16
 
@@ -33,7 +36,7 @@ struct Browser {
     var page: DevicePage? { shown.flatMap { pages[$0] } }
 
     /// Which devices were opened, and whether there is a link.
-    var marks: [DeviceAddress: Bool] { pages.mapValues(\.isOpen) }
+    var marks: [DeviceAddress: Bool] { pages.filter { $0.value.phase != .unconnectable }.mapValues(\.isOpen) }
 
     // MARK: Keys
 
@@ -45,6 +48,7 @@ struct Browser {
         guard let shown, let page = pages[shown] else { return pressInTable(key, rows: rows, at: now) }
         if page.writing == nil, !page.showsHelp {
             switch key {
+            case .escape where page.showsCommand || page.showsAdvertisement: break
             case .escape, .character("q"), .backspace: return show(nil)
             case .tab: return showNext()
             case .character("X"): return tasks(of: shown) { $0.close(at: now) }
@@ -68,7 +72,7 @@ struct Browser {
         return table.press(key, page: max(1, rows - 4)) ? [] : [.end]
     }
 
-    /// Opens the page of the chosen device, the topmost if none is chosen, and connects to it.
+    /// Opens the page of the chosen device, the topmost if none is chosen, and connects to it if it accepts connections.
     private mutating func openSelected(at now: Double) -> [Action] {
         if table.visibleSelection == nil { _ = table.press(.home, page: 1) }
         guard let device = table.visibleSelection, let row = table.rows[device] else { return [] }
@@ -77,10 +81,11 @@ struct Browser {
             pages[device] = DevicePage(device, name: row.name)
             opened.append(device)
         }
-        if !row.name.isEmpty { pages[device]?.name = row.name }
+        pages[device]?.hear(row)
         var actions = show(device)
         // A page whose link was lost says so first.
-        if pages[device]?.phase == .closed { actions = tasks(of: device) { $0.open(at: now) } + actions }
+        let phase = pages[device]?.phase
+        if phase == .closed || phase == .unconnectable { actions = tasks(of: device) { $0.open(at: now) } + actions }
         return actions
     }
 
@@ -150,16 +155,20 @@ struct Browser {
 
     /// Lines of a whole screen, none wider than it.
     mutating func screen(_ canvas: Canvas, _ figures: ScanTable.Figures, _ command: CommandText) -> [String] {
+        if let lines = canvas.complaint(leastColumns: Self.leastColumns, leastRows: Self.leastRows) { return lines }
         // From now on the person can read it.
         if !questions.isEmpty, questions[0].shownSince == nil { questions[0].shownSince = figures.now }
         var lines: [String]
-        if let page {
-            let others = pages.values.count { $0.isOpen } - (page.isOpen ? 1 : 0)
-            lines = page.screen(
-                canvas,
-                DevicePage.Surroundings(
-                    now: figures.now, command: command, question: questions.first, others: others, note: figures.note))
+        if let shown, var page = pages.removeValue(forKey: shown) {
+            let around = DevicePage.Surroundings(
+                now: figures.now, command: command, question: questions.first,
+                others: pages.values.count { $0.isOpen }, note: figures.note)
+            if let row = table.rows[shown] { page.hear(row) }
+            page.settle(for: canvas, around)
+            pages[shown] = page
+            lines = page.screen(canvas, around)
         } else {
+            table.settle(for: canvas)
             var figures = figures
             figures.opened = marks
             lines = table.screen(canvas, figures)

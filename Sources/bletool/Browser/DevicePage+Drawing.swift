@@ -18,23 +18,44 @@ extension DevicePage {
     private static let panelColumns = 112
     private static let panelWidth = 40
 
+    /// What stands above and below the middle of a screen, and what room that has.
+    struct Layout {
+        var top: [String]
+        var pane: [String]
+        var width: Int
+        var space: Int
+    }
+
+    func layout(_ canvas: Canvas, _ around: Surroundings) -> Layout {
+        let hasPanel = canvas.columns >= Self.panelColumns
+        var top = [canvas.bold(headline(canvas, around).fitted(to: canvas.columns))]
+        if !hasPanel {
+            top += factLines(canvas).prefix(canvas.rows < 16 ? 1 : 2).map { canvas.dim($0.fitted(to: canvas.columns)) }
+        }
+        let pane = noteLines(canvas, around) + pane(canvas, around)
+        // The rule and the keys.
+        return Layout(
+            top: top, pane: pane, width: hasPanel ? canvas.columns - Self.panelWidth - 3 : canvas.columns,
+            space: max(1, canvas.rows - top.count - pane.count - 2))
+    }
+
     /// Lines of a whole screen, none wider than it.
     func screen(_ canvas: Canvas, _ around: Surroundings) -> [String] {
-        let hasPanel = canvas.columns >= Self.panelColumns
-        var lines = [canvas.bold(headline(canvas, around).fitted(to: canvas.columns))]
-        if !hasPanel {
-            lines += factLines(canvas).prefix(canvas.rows < 16 ? 1 : 2)
-                .map { canvas.dim($0.fitted(to: canvas.columns)) }
+        let layout = layout(canvas, around)
+        let (width, space) = (layout.width, layout.space)
+        var lines = layout.top
+        var middle: [String]
+        if showsHelp {
+            middle = helpScroll.shown(Self.help.lines(width), in: space).map { $0.fitted(to: width) }
+        } else if seesAdvertisement {
+            middle = advertisementScroll.shown(advertisementLines(canvas, width, around), in: space)
+                .map { $0.fitted(to: width) }
+        } else {
+            middle = treeLines(canvas, width, space)
         }
-        let pane = pane(canvas, around)
-        // The rule and the keys.
-        let space = max(1, canvas.rows - lines.count - pane.count - 2)
-        let width = hasPanel ? canvas.columns - Self.panelWidth - 3 : canvas.columns
-        var middle = showsHelp ? Self.help.map { $0.fitted(to: width) } : treeLines(canvas, width, space, around)
-        middle = Array(middle.prefix(space))
         while middle.count < space { middle.append(String(repeating: " ", count: width)) }
-        if hasPanel {
-            let panel = facts(canvas, hasPlot: true)
+        if canvas.columns >= Self.panelColumns {
+            let panel = panel(canvas, around)
             for row in middle.indices {
                 let text = panel.indices.contains(row) ? panel[row] : ""
                 middle[row] += canvas.dim(canvas.isUnicode ? " │ " : " | ") + text.fitted(to: Self.panelWidth)
@@ -42,7 +63,7 @@ extension DevicePage {
         }
         lines += middle
         lines.append(canvas.dim(rule(canvas, around)))
-        lines += pane
+        lines += layout.pane
         lines.append(canvas.dim(footer(canvas, around).fitted(to: canvas.columns)))
         return Array(lines.suffix(canvas.rows))
     }
@@ -51,6 +72,7 @@ extension DevicePage {
         let seconds = Int(max(0, around.now - since))
         let state =
             switch phase {
+            case .unconnectable: "not connectable"
             case .connecting: "connecting … \(seconds) s"
             case .discovering: "looking for services … \(seconds) s"
             case .ready: "connected"
@@ -62,14 +84,23 @@ extension DevicePage {
         return parts.joined(separator: canvas.divider)
     }
 
-    /// The line below the tree, with what was said last.
+    /// What was said last.
+    private func said(_ around: Surroundings) -> String { note.isEmpty ? around.note : note }
+
+    /// The line below the tree, with what was said last where that has room in it.
     private func rule(_ canvas: Canvas, _ around: Surroundings) -> String {
-        let said = note.isEmpty ? around.note : note
-        guard !said.isEmpty, canvas.columns > 8 else { return canvas.rule }
+        let said = said(around)
+        guard !said.isEmpty, noteLines(canvas, around).isEmpty else { return canvas.rule }
         var rule = canvas
-        let text = said.displayWidth > canvas.columns - 6 ? said.fitted(to: canvas.columns - 6) : said
-        rule.columns = canvas.columns - text.displayWidth - 5
-        return (canvas.isUnicode ? "─── " : "--- ") + text + " " + rule.rule
+        rule.columns = canvas.columns - said.displayWidth - 5
+        return (canvas.isUnicode ? "─── " : "--- ") + said + " " + rule.rule
+    }
+
+    /// What was said last, below the line, where it has no room in it.
+    private func noteLines(_ canvas: Canvas, _ around: Surroundings) -> [String] {
+        let said = said(around)
+        guard said.displayWidth > canvas.columns - 6 else { return [] }
+        return canvas.wrapped(said, most: 3).map { $0.fitted(to: canvas.columns) }
     }
 
     /// The link: bond, MTU, PHYs, signal, parameters; a line for each.
@@ -99,17 +130,28 @@ extension DevicePage {
         return lines
     }
 
+    // MARK: The advertisement
+
+    /// How it is heard, and all that it advertises.
+    func advertisementLines(_ canvas: Canvas, _ width: Int, _ around: Surroundings) -> [String] {
+        guard let heard else { return [] }
+        var parts = heard.strength.map { ["\($0) dBm \(canvas.bar($0))\(canvas.arrow(heard.trend))"] } ?? []
+        if let interval = heard.interval { parts.append("every \(Int((interval * 1000).rounded())) ms") }
+        parts.append("\(heard.reports) packets, the last \(Int(max(0, around.now - heard.lastSeen))) s ago")
+        let lines = ["advertises  " + parts.joined(separator: "  ")] + advertised.map { "  " + $0 }
+        return lines.flatMap { $0.wrapped(to: width, deeper: 6, most: .max) }
+    }
+
+    /// What stands beside the tree: the link, and below it what the device says of itself.
+    private func panel(_ canvas: Canvas, _ around: Surroundings) -> [String] {
+        let link = facts(canvas, hasPlot: true)
+        guard !seesAdvertisement else { return link }
+        return link + (link.isEmpty ? [] : [""]) + advertisementLines(canvas, Self.panelWidth, around)
+    }
+
     // MARK: The tree
 
-    private func treeLines(_ canvas: Canvas, _ width: Int, _ space: Int, _ around: Surroundings) -> [String] {
-        guard !tree.visible.isEmpty else {
-            let text =
-                switch phase {
-                case .ready: "the device offers no services; Enter looks again"
-                default: ""
-                }
-            return [canvas.dim(text.fitted(to: width))]
-        }
+    private func treeLines(_ canvas: Canvas, _ width: Int, _ space: Int) -> [String] {
         // The chosen row stays in sight.
         let first = max(0, min(row - space / 2, tree.visible.count - space))
         return tree.visible[first...].prefix(space).enumerated().map { offset, place in
@@ -125,11 +167,11 @@ extension DevicePage {
         let marks = canvas.isUnicode ? (open: "▾ ", closed: "▸ ") : (open: "- ", closed: "+ ")
         let mark = node.hasChildren ? (node.isOpen ? marks.open : marks.closed) : "  "
         let title = String(repeating: "  ", count: node.depth) + mark + node.title
-        guard let handle = node.valueHandle else { return title.fitted(to: width) }
+        guard let handle = node.valueHandle else { return title.fittedShorteningUUIDs(to: width) }
         let properties = width >= 72 ? 18 : 0
         let left = max(0, width - properties - (properties > 0 ? 2 : 1))
         let titleWidth = left * 11 / 20
-        var parts = [title.fitted(to: titleWidth)]
+        var parts = [title.fittedShorteningUUIDs(to: titleWidth)]
         if properties > 0 {
             parts.append((node.characteristic?.properties.names.joined(separator: " ") ?? "").fitted(to: properties))
         }
@@ -164,13 +206,18 @@ extension DevicePage {
             texts =
                 writingLines(writing, canvas)
                 + (showsCommand ? commands(around.command).flatMap { $0.cut(to: canvas.columns, most: 4) } : [])
+        } else if showsCommand {
+            texts = commands(around.command).flatMap { $0.cut(to: canvas.columns, most: 4) }
         } else if case .ended(let reason) = phase {
             texts = "\(reason). Enter connects again, Esc goes back to the table."
                 .folded(to: canvas.columns, indent: 0, deeper: 0).flatMap { $0.cut(to: canvas.columns, most: 4) }
+        } else if phase == .unconnectable {
+            texts = canvas.wrapped(
+                heard?.isConnectable ?? true
+                    ? "The device accepts connections now: Enter connects."
+                    : "The device accepts no connections; this is what it advertises.")
         } else if phase == .closed {
             texts = ["The link is closed. Enter connects again, Esc goes back to the table."]
-        } else if showsCommand {
-            texts = commands(around.command).flatMap { $0.cut(to: canvas.columns, most: 4) }
         } else {
             texts = details(canvas, most)
         }
@@ -192,7 +239,10 @@ extension DevicePage {
 
     private func details(_ canvas: Canvas, _ most: Int) -> [String] {
         guard let place, let handle = tree.nodes[place].valueHandle else {
-            return [place.map { tree.nodes[$0].title } ?? ""]
+            let isBare = phase == .ready && tree.visible.isEmpty
+            return [
+                place.map { tree.nodes[$0].title } ?? (isBare ? "the device offers no services; Enter looks again" : "")
+            ]
         }
         let node = tree.nodes[place]
         let value = values[handle] ?? ShownValue()
@@ -222,27 +272,38 @@ extension DevicePage {
     private func footer(_ canvas: Canvas, _ around: Surroundings) -> String {
         if let question = around.question { return question.keys }
         if writing != nil { return "Enter write   Tab form   arrows up, down: how   Esc leave it" }
-        if showsHelp { return "any key goes back" }
+        if showsHelp { return KeyHelp.footer(helpScroll) }
+        let next = around.others > 0 ? "   Tab next device" : ""
+        let scroll = seesAdvertisement && advertisementScroll.isPossible ? "arrows scroll   " : ""
         if !isOpen {
-            return "Enter connect again   Esc table" + (around.others > 0 ? "   Tab next device" : "") + "   ? keys"
+            let connect = phase == .unconnectable ? "Enter look again" : "Enter connect again"
+            return scroll + connect + "   Esc table" + next + "   ? keys"
+        }
+        if showsCommand { return "Esc hides the command   arrows another row   ? keys" }
+        if seesAdvertisement {
+            return scroll + (showsAdvertisement ? "Esc, d services" : "Esc table") + next + "   X close   ? keys"
         }
         switch canvas.columns {
-        case ..<80: return "Esc table  r s w f c b X  ? keys"
-        case ..<118: return "Esc table  r read  s subscribe  w write  c command  b pair  X close  ? keys"
+        case ..<80: return "Esc table  r s w f d c b X  ? keys"
+        case ..<160: return "Esc table  r read  s subscribe  w write  d advertised  c command  b pair  ? keys"
         default:
-            return "Esc table   Enter open or read   r read  R read all  s subscribe  w write  f form  c command  "
-                + "b pair  X close the link   Tab next device   ? keys"
+            return "Esc table   Enter open or read   r read  R read all  s subscribe  w write  f form  d advertised  "
+                + "c command  b pair  X close the link   Tab next device   ? keys"
         }
     }
 
-    private static let help = [
-        "", "  arrows      choose; right opens, left closes; Page Up, Page Down, Home, End",
-        "  Enter       open a service; read, subscribe to or write a value",
-        "  r  R        read this value; all values of its service", "  s           subscribe to it, or end that",
-        "  w           write it: Tab chooses hex, text or an integer",
-        "  f           show it as text or as an integer",
-        "  c           the bletool command that does the same",
-        "  b           pair with the device, and keep the bond", "  X           close the link",
-        "  Tab         the next open device", "  Esc, q      back to the table; the link stays", "",
-    ]
+    static let help = KeyHelp(entries: [
+        ("arrows", "choose; right opens, left closes; Page Up, Page Down, Home, End"),
+        ("Enter", "open a service; read, subscribe to or write a value"),
+        ("r  R", "read this value; all values of its service"),
+        ("s", "subscribe to it, or end that"),
+        ("w", "write it: Tab chooses hex, text or an integer"),
+        ("f", "show it as text or as an integer"),
+        ("d", "what the device advertises, and back"),
+        ("c", "the bletool command that does the same; Esc hides it"),
+        ("b", "pair with the device, and keep the bond"),
+        ("X", "close the link"),
+        ("Tab", "the next open device"),
+        ("Esc, q", "back to the table; the link stays"),
+    ])
 }

@@ -4,6 +4,8 @@ import BLEScripts
 /// What is known of a device that was opened, and what its page shows of it.
 struct DevicePage {
     enum Phase: Equatable {
+        /// The device accepts no connections; Enter looks whether it does now.
+        case unconnectable
         case connecting
         /// There is a link; its services are sought.
         case discovering
@@ -39,6 +41,14 @@ struct DevicePage {
     private(set) var writing: ValueWriting?
     private(set) var showsCommand = false
     private(set) var showsHelp = false
+    private(set) var helpScroll = TextScroll()
+    /// What was heard of the device last; `nil` before the first advertisement.
+    private(set) var heard: ScanRow?
+    /// What it advertises, a line for each part.
+    private(set) var advertised: [String] = []
+    /// Whether the person wants to see that instead of the services.
+    private(set) var showsAdvertisement = false
+    private(set) var advertisementScroll = TextScroll()
     /// What is subscribed to again when there is a link again.
     private var wanted: [Characteristic] = []
 
@@ -46,6 +56,9 @@ struct DevicePage {
         self.address = address
         self.name = name
     }
+
+    /// Whether what it advertises is seen, not its services.
+    var seesAdvertisement: Bool { showsAdvertisement || tree.visible.isEmpty }
 
     var hasLink: Bool { phase == .ready || phase == .discovering }
 
@@ -55,11 +68,39 @@ struct DevicePage {
     /// The place of the chosen node.
     var place: Int? { tree.visible.indices.contains(row) ? tree.visible[row] : nil }
 
+    // MARK: What happens in the air
+
+    /// The device has advertised.
+    mutating func hear(_ row: ScanRow) {
+        let isNew = heard?.advertisement != row.advertisement || heard?.scanResponse != row.scanResponse
+        heard = row
+        if !row.name.isEmpty { name = row.name }
+        guard isNew else { return }
+        advertised =
+            row.says.map { "says " + $0 }
+            + AdvertisingDataOutput(
+                advertisement: row.advertisement, scanResponse: row.scanResponse, scanFor: [], from: row.address
+            ).rows
+    }
+
+    /// The screen is drawn in this size.
+    mutating func settle(for canvas: Canvas, _ around: Surroundings) {
+        let layout = layout(canvas, around)
+        if showsHelp { helpScroll.settle(Self.help.lines(layout.width).count, in: layout.space) }
+        if seesAdvertisement {
+            advertisementScroll.settle(advertisementLines(canvas, layout.width, around).count, in: layout.space)
+        }
+    }
+
     // MARK: What happens on the link
 
-    /// Connects, or connects again.
+    /// Connects, or connects again, if the device accepts connections.
     mutating func open(at now: Double) -> [LinkTask] {
         guard !isOpen else { return [] }
+        if heard?.isConnectable == false {
+            begin(.unconnectable, at: now)
+            return []
+        }
         number += 1
         begin(.connecting, at: now)
         (note, facts, signals) = ("", nil, [])
@@ -110,6 +151,8 @@ struct DevicePage {
         wanted += tree.nodes.compactMap(\.characteristic).filter { subscribed.contains($0.valueHandle) }
         subscribed = []
         writing = nil
+        // What it ended with is of more interest.
+        showsCommand = false
         for handle in values.keys { values[handle]?.isPending = false }
     }
 
@@ -151,28 +194,43 @@ struct DevicePage {
     mutating func press(_ key: Key, rows: Int, at now: Double) -> [LinkTask] {
         if writing != nil { return type(key) }
         if showsHelp {
-            showsHelp = false
+            showsHelp = helpScroll.press(key, rows: rows)
             return []
         }
         note = ""
+        if seesAdvertisement, advertisementScroll.press(key, rows: rows) { return [] }
         switch key {
+        case .escape: if showsCommand { showsCommand = false } else { showsAdvertisement = false }
+        case .character("d"): showsAdvertisement.toggle()
+        case .character("r"), .character("R"), .character("s"), .character("w"), .character("f"), .left, .right:
+            // The row that they are for is not seen.
+            if showsAdvertisement { showsAdvertisement = false } else { return use(key) }
+        case _ where showsAdvertisement && [.up, .down, .pageUp, .pageDown, .home, .end].contains(key): break
         case .up, .character("k"): move(to: row - 1)
         case .down, .character("j"): move(to: row + 1)
         case .pageUp: move(to: row - rows)
         case .pageDown: move(to: row + rows)
         case .home: move(to: 0)
         case .end: move(to: tree.visible.count - 1)
+        case .enter: return enter(at: now)
+        case .character("c"): showsCommand.toggle()
+        case .character("b"): return hasLink ? [.pair] : []
+        case .character("?"), .character("h"): (showsHelp, helpScroll) = (true, TextScroll())
+        default: break
+        }
+        return []
+    }
+
+    /// What a key does with the chosen row.
+    private mutating func use(_ key: Key) -> [LinkTask] {
+        switch key {
         case .left: goOut()
         case .right: if let place { tree.setOpen(true, at: place) }
-        case .enter: return enter(at: now)
         case .character("r"): return place.map { read(tree.nodes[$0]) } ?? []
         case .character("R"): return readAll()
         case .character("s"): return toggleSubscription()
         case .character("w"): return write()
         case .character("f"): changeForm()
-        case .character("c"): showsCommand.toggle()
-        case .character("b"): return hasLink ? [.pair] : []
-        case .character("?"), .character("h"): showsHelp = true
         default: break
         }
         return []
@@ -191,7 +249,7 @@ struct DevicePage {
     /// Does what the row is there for.
     private mutating func enter(at now: Double) -> [LinkTask] {
         if !isOpen { return open(at: now) }
-        guard let place else { return phase == .ready ? [.discover] : [] }
+        guard let place, !showsAdvertisement else { return phase == .ready && place == nil ? [.discover] : [] }
         let node = tree.nodes[place]
         if node.valueHandle == nil {
             tree.setOpen(!node.isOpen, at: place)
@@ -276,6 +334,9 @@ struct DevicePage {
 
     /// What a script would say for the chosen row.
     func commands(_ text: CommandText) -> [String] {
+        if phase == .unconnectable || showsAdvertisement {
+            return [text.line(["lescan", "--accept", address.description, "--count", "1"])]
+        }
         let peer = ["gatt", address.description]
         guard let place else { return [text.line(peer + ["discover"])] }
         let node = tree.nodes[place]

@@ -17,7 +17,8 @@ struct ScreenQuestion: Equatable, Sendable {
         case passkey(UInt32)
     }
 
-    /// Keys within this time were not meant for the question: nobody has read it yet. In seconds.
+    /// Keys within this time were not meant for the question: nobody has read it yet. In seconds. One who types on has
+    /// not looked up, either.
     private static let readingTime = 0.5
 
     let id: UInt64
@@ -55,7 +56,11 @@ struct ScreenQuestion: Equatable, Sendable {
 
     /// - Returns: the answer, once it is whole.
     mutating func press(_ key: Key, at now: Double) -> Answer? {
-        guard let shownSince, now - shownSince >= Self.readingTime else { return nil }
+        guard let since = shownSince else { return nil }
+        guard now - since >= Self.readingTime else {
+            shownSince = max(since, now)
+            return nil
+        }
         switch (kind, key) {
         case (_, .escape), (.compare, .character("n")), (.consent, .character("n")), (.replaceBond, .character("n")):
             return .no

@@ -6,7 +6,7 @@ struct AdvertiseCommand: ToolCommand {
         commandName: "advertise",
         abstract: "Advertise without offering services.",
         discussion: """
-            Runs until ^C. What does not fit is omitted, or hashed into the overflow area with --emit-overflow; \
+            Runs until ^C, or for --duration seconds. What does not fit is omitted, or hashed into the overflow area with --emit-overflow; \
             ‘bletool ad pack’ shows the result beforehand.
 
               bletool advertise --name Lamp --service 180F
@@ -22,12 +22,17 @@ struct AdvertiseCommand: ToolCommand {
 
     @Option("The advertising interval, 20 to 10240 ms.", "ms") var interval: Double?
 
+    @Option("Stop after this many seconds.", "seconds", parsing: .unconditional) var duration: Seconds?
+
     func validate() throws {
-        guard let interval else { return }
-        guard (20...10240).contains(interval) else { throw ValidationError("The interval must be 20 to 10240 ms.") }
+        if let interval, !(20...10240).contains(interval) {
+            throw ValidationError("The interval must be 20 to 10240 ms.")
+        }
+        if duration?.value == 0 { throw ValidationError("--duration must be greater than 0.") }
     }
 
     func run(in session: Session) async throws {
-        try await advertising.run(service, interval: interval.map { .milliseconds($0) }, in: session)
+        try await advertising.run(
+            service, interval: interval.map { .milliseconds($0) }, duration: duration?.duration, in: session)
     }
 }

@@ -24,6 +24,8 @@ struct CheckCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
+    static var trial: String { "bletool -t sim check" }
+
     @Option("How long to scan (default: 10).", "seconds") var seconds = Seconds(argument: "10")!
 
     @Option(

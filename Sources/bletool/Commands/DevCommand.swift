@@ -21,6 +21,8 @@ struct DevCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
+    static var trial: String { "bletool -t sim dev" }
+
     func run(in session: Session) async throws {
         if let transport = session.transport, !transport.leadsToKernel {
             return try await printController(behind: transport, in: session)
@@ -44,7 +46,9 @@ struct DevCommand: ToolCommand {
             ]
             session.console.print(object, text: (parts + device.texts).joined(separator: "  "))
         }
-        if adapters.isEmpty, devices.isEmpty { session.console.note("no adapter found") }
+        if adapters.isEmpty, devices.isEmpty {
+            session.console.note("no adapter found; plug one in, or try it without: \(Self.trial)")
+        }
         for device in devices { print(device, in: session) }
     }
 

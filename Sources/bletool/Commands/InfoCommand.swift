@@ -14,6 +14,8 @@ struct InfoCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
+    static var trial: String { "bletool -t sim info" }
+
     func run(in session: Session) async throws {
         let learned = LearnedTraits()
         var isShared = false

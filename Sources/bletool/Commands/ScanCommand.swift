@@ -75,15 +75,6 @@ struct ScanCommand: ToolCommand {
     }
 
     func run(in session: Session) async throws {
-        do { try await scan(in: session) } catch var failure as Failure {
-            if [.noAdapter, .noBluetooth].contains(failure.code) {
-                failure.message += ", or try it without: bletool -t sim lescan"
-            }
-            throw failure
-        }
-    }
-
-    private func scan(in session: Session) async throws {
         let duration = duration?.duration
         let keys = try keys.sensorKeys()
         let watch = ScanWatch(isShared: session.rawAdapter != nil)

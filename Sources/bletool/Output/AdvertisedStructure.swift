@@ -59,7 +59,7 @@ struct AdvertisedStructure {
         }
     }
 
-    private var name: String? { AdvertisingStructureName.name(of: type) }
+    var name: String? { AdvertisingStructureName.name(of: type) }
 
     var json: JSONValue {
         let object: JSONValue = [

@@ -31,9 +31,11 @@ struct DiscoveryOutput {
     let hashed: [BluetoothUUID]
     /// The reports in known formats.
     let reports: [SensorReport]
+    private let keys: SensorKeys?
 
     init(_ discovery: Discovery, scanFor services: [BluetoothUUID], keys: SensorKeys? = nil) {
         self.discovery = discovery
+        self.keys = keys
         data = discovery.advertisingData
         hashed = data.hashedServiceUUIDs(scanFor: services)
         reports = SensorReport.reports(in: data, from: discovery.address, keys: keys)
@@ -97,7 +99,7 @@ struct DiscoveryOutput {
     var lines: [String] {
         AdvertisingDataOutput(
             advertisement: discovery.advertisement, scanResponse: discovery.scanResponse, scanFor: hashed,
-            from: discovery.address
+            from: discovery.address, keys: keys
         ).text.split(separator: "\n").map(String.init)
     }
 

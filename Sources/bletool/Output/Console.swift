@@ -23,6 +23,7 @@ final class Console: Sendable {
     let showsColours: Bool
     private let output: PatientWriter
     private let errors: PatientWriter
+    private let errorsDescriptor: Int32
     private let errorsAreOnTerminal: Bool
     private let interruption: Interruption
     private let state = Mutex(State())
@@ -45,6 +46,7 @@ final class Console: Sendable {
         self.isJSON = isJSON
         self.output = PatientWriter(output, interruption: interruption)
         self.errors = PatientWriter(errors, interruption: interruption)
+        errorsDescriptor = errors
         self.interruption = interruption
         isTerminal = isatty(output) == 1
         errorsAreOnTerminal = isatty(errors) == 1
@@ -137,13 +139,18 @@ final class Console: Sendable {
     }
 
     /// Shows the progress of long work, on a terminal only; an empty text removes it.
-    func showProgress(_ text: String) {
+    /// - Parameter shorter: what is shown where the terminal has no room for the text, the longest first. A line that
+    ///   wraps could not be removed.
+    func showProgress(_ text: String, orShorter shorter: String...) {
         guard showsProgress else { return }
+        let room = (TerminalMode.columns(of: errorsDescriptor) ?? 80) - 1
+        let texts = ([text] + shorter).map(\.printable)
+        let shown = texts.first { $0.displayWidth <= room } ?? (texts.last ?? "").fitted(to: room)
         state.withLock { state in
             // A screen that is drawn has a place of its own for what goes on.
-            guard state.progress != text, !state.holdsNotes else { return }
-            state.progress = text.printable
-            write(errors, "\r\u{1B}[K" + text.printable)
+            guard state.progress != shown, !state.holdsNotes else { return }
+            state.progress = shown
+            write(errors, "\r\u{1B}[K" + shown)
         }
     }
 

@@ -28,6 +28,57 @@ extension String {
         return pieces + [piece]
     }
 
+    /// The text in lines of at most so many columns, broken between words, and within those that are longer than a line;
+    /// its own spaces stay where a line has room.
+    /// - Parameters:
+    ///   - deeper: spaces before all lines but the first; none where lines are short.
+    ///   - most: lines; what would follow the last one is an ellipsis at its end.
+    func wrapped(to width: Int, deeper: Int, most: Int) -> [String] {
+        guard width > 0, displayWidth > width else { return [self] }
+        let indent = String(repeating: " ", count: deeper * 2 < width ? deeper : 0)
+        var lines: [String] = []
+        var line = ""
+        var isEmpty = true
+        for word in split(separator: " ", omittingEmptySubsequences: false).map(String.init) {
+            let piece = isEmpty ? word : " " + word
+            if line.displayWidth + piece.displayWidth <= width {
+                line += piece
+                isEmpty = false
+                continue
+            }
+            // A word that no line has room for begins where it stands.
+            let begins = indent.displayWidth + word.displayWidth > width && line.displayWidth + 2 <= width
+            var rest = begins ? piece : word
+            if !begins {
+                lines.append(line)
+                line = indent
+            }
+            while line.displayWidth + rest.displayWidth > width {
+                let part = rest.prefix(to: width - line.displayWidth)
+                lines.append(line + part)
+                rest = String(rest.dropFirst(part.count))
+                line = indent
+            }
+            line += rest
+            isEmpty = false
+        }
+        lines.append(line)
+        guard lines.count > most else { return lines }
+        lines = Array(lines.prefix(most))
+        if let last = lines.indices.last { lines[last] = (lines[last] + "…").fitted(to: width) }
+        return lines
+    }
+
+    /// The first characters, which take at most so many columns; at least one.
+    private func prefix(to width: Int) -> Substring {
+        var taken = 0
+        let part = prefix { character in
+            taken += String(character).displayWidth
+            return taken <= width
+        }
+        return part.isEmpty ? prefix(1) : part
+    }
+
     /// The text in exactly so many columns: with spaces behind it, or cut with an ellipsis.
     func fitted(to width: Int) -> String {
         guard width > 0 else { return "" }

@@ -134,6 +134,10 @@ extension SecurityFailure {
         case .keyMissingAtPeer, .wouldReplaceBond, .encryptionFailed:
             "bletool pair PEER --replace, or bletool unpair PEER"
         case .keyTooWeak: "--mitm, --min-key-size, --secure-connections-only"
+        case .refusedByUs(.authenticationRequirements), .refusedByPeer(.authenticationRequirements):
+            "bletool pair PEER --io keyboard --mitm to enter a passkey, --io display to show one"
+        case .refusedByUs(.passkeyEntryFailed):
+            "bletool pair PEER --io keyboard --mitm at a terminal, or with --passkey-file FILE"
         case .tooManyBonds: "bletool unpair PEER"
         case .refusedByPeer(.unspecifiedReason):
             "if the device still has a bond with this computer, remove it there; bletool unpair PEER removes the one here"

@@ -9,6 +9,12 @@ struct ScanRow {
     private(set) var offers = ""
     /// All that its advertisements say, a line each.
     private(set) var details: [String] = []
+    /// What its advertisements mean, as far as their formats are known.
+    private(set) var says: [String] = []
+    /// The advertising data as it was sent.
+    private(set) var advertisement: [UInt8] = []
+    private(set) var scanResponse: [UInt8] = []
+    /// Whether it accepts connections with any of the advertisements that it sends in turn.
     private(set) var isConnectable = false
     private(set) var reports = 0
     /// The last measurement, in dBm; `nil` where none was reported.
@@ -22,12 +28,13 @@ struct ScanRow {
     private var slow = 0.0
     private var lastTime: Int64?
     private var gaps: [Double] = []
-    private var content: [UInt8] = []
-    private var response: [UInt8] = []
+    private var lastConnectable: Double?
 
     /// Differences of the averages that count as a trend, in dB.
     private static let trendThreshold = 2.0
     private static let gapCount = 15
+    /// How long a device accepts connections after it has said so, in seconds: some send other advertisements meanwhile.
+    private static let connectableTime = 5.0
 
     init(_ address: DeviceAddress) { self.address = address }
 
@@ -43,7 +50,8 @@ struct ScanRow {
     mutating func update(_ discovery: Discovery, at seconds: Double, describe: (Discovery) -> DiscoveryOutput) {
         reports += 1
         lastSeen = seconds
-        isConnectable = discovery.isConnectable
+        if discovery.isConnectable { lastConnectable = seconds }
+        isConnectable = lastConnectable.map { seconds - $0 <= Self.connectableTime } ?? false
         if discovery.rssi != 127 {
             let value = Double(discovery.rssi)
             fast = rssi == nil ? value : fast * 0.7 + value * 0.3
@@ -51,13 +59,16 @@ struct ScanRow {
             rssi = discovery.rssi
         }
         measureInterval(discovery.time.microseconds)
-        guard reports == 1 || content != discovery.advertisement || response != discovery.scanResponse else { return }
-        (content, response) = (discovery.advertisement, discovery.scanResponse)
+        guard reports == 1 || advertisement != discovery.advertisement || scanResponse != discovery.scanResponse else {
+            return
+        }
+        (advertisement, scanResponse) = (discovery.advertisement, discovery.scanResponse)
         let output = describe(discovery)
         let given = (output.data.localNameWithoutPadding ?? "").printable(limit: 64)
         if !given.isEmpty { name = given }
         offers = output.offers
         details = output.lines
+        says = output.reports.map(\.text)
     }
 
     /// The middle of the last distances: a lost packet, or a scan response soon after its advertisement, does not

@@ -17,14 +17,15 @@ extension ScanTable {
 
     /// Lines of a whole screen, none wider than it.
     func screen(_ canvas: Canvas, _ figures: Figures) -> [String] {
-        var lines = [canvas.bold(headline(canvas, figures).fitted(to: canvas.columns))]
+        let (headline, note) = headline(canvas, figures)
+        var lines = [canvas.bold(headline.fitted(to: canvas.columns))]
         let columns = Columns(width: canvas.columns)
         lines.append(canvas.dim(columns.header(order, isReversed, canvas).fitted(to: canvas.columns)))
         let shown = visibleRows
-        let details = showsDetails ? detailLines(shown, canvas) : []
+        let details = (showsDetails && !showsHelp ? detailLines(shown, canvas) : []) + note
         let space = max(1, canvas.rows - lines.count - 1 - details.count)
         if showsHelp {
-            lines += Self.help.prefix(space).map { $0.fitted(to: canvas.columns) }
+            lines += helpScroll.shown(Self.help.lines(canvas.columns), in: space).map { $0.fitted(to: canvas.columns) }
         } else {
             // The selected row stays in sight.
             let place = selection.flatMap { address in shown.firstIndex { $0.address == address } } ?? 0
@@ -51,7 +52,8 @@ extension ScanTable {
         return [columns.header(order, isReversed, canvas)] + visibleRows.map { columns.line($0, canvas, figures) }
     }
 
-    private func headline(_ canvas: Canvas, _ figures: Figures) -> String {
+    /// The first line, and what was said on the side where that has no room in it.
+    private func headline(_ canvas: Canvas, _ figures: Figures) -> (line: String, note: [String]) {
         let shown = visibleRows.count
         var parts = [shown == rows.count ? "\(shown) devices" : "\(shown) of \(rows.count) devices"]
         parts.append("\(figures.rate)/s")
@@ -62,38 +64,47 @@ extension ScanTable {
         if isTypingFilter || !filter.isEmpty { parts.append("filter: \(filter)\(isTypingFilter ? "_" : "")") }
         if isPaused { parts.append("PAUSED") }
         if let left = figures.left { parts.append("\(left) s left") }
-        if !figures.note.isEmpty { parts.append(figures.note) }
-        return parts.joined(separator: canvas.divider)
+        let line = parts.joined(separator: canvas.divider)
+        guard !figures.note.isEmpty, !showsHelp else { return (line, []) }
+        let whole = line + canvas.divider + figures.note
+        if whole.displayWidth <= canvas.columns { return (whole, []) }
+        return (line, canvas.wrapped(figures.note, most: 3).map { $0.fitted(to: canvas.columns) })
     }
 
     private func footer(_ canvas: Canvas) -> String {
-        isTypingFilter
+        if showsHelp { return KeyHelp.footer(helpScroll) }
+        return isTypingFilter
             ? "type a part of a name, address or service; Enter keeps the filter, Esc takes it away"
             : canvas.columns < 103
                 ? "q quit   ? keys   arrows + Enter open   / filter   sort: n a r s i   p pause"
                 : "arrows + Enter open   d details   sort: n a r s i, R reverse   / filter   c connectable   p pause   q quit"
     }
 
-    private static let help = [
-        "", "  n a r s i   sort by name, address, RSSI, seen, interval",
-        "              (again: the other way round)",
-        "  R           reverse the order",
-        "  /           filter by name, address or offer; Esc: all",
-        "  c           only devices that accept connections",
-        "  arrows      choose a device; Page Up, Page Down, Home, End",
-        "  Enter       open it: connect, and browse its services",
-        "  Tab         the page of the next open device", "  X           close the link of the chosen device",
-        "  d           what the device advertises", "  p, space    hold the table still; the scan goes on",
-        "  x           forget all devices", "  q           end the scan and close all links", "",
-    ]
+    static let help = KeyHelp(entries: [
+        ("n a r s i", "sort by name, address, RSSI, seen, interval; again: the other way round"),
+        ("R", "reverse the order"),
+        ("/", "filter by name, address or offer; Esc: all"),
+        ("c", "only devices that accept connections"),
+        ("arrows", "choose a device; Page Up, Page Down, Home, End"),
+        ("Enter", "open it: all that it advertises, and its services if it accepts connections"),
+        ("Tab", "the page of the next open device"),
+        ("X", "close the link of the chosen device"),
+        ("d", "what the device advertises, below the table"),
+        ("p, space", "hold the table still; the scan goes on"),
+        ("x", "forget all devices"),
+        ("q", "end the scan and close all links"),
+    ])
+
+    /// How many rows the help has: all but the headlines and the keys.
+    static func helpRows(_ canvas: Canvas) -> Int { max(1, canvas.rows - 3) }
 
     private func detailLines(_ shown: [ScanRow], _ canvas: Canvas) -> [String] {
         guard let row = shown.first(where: { $0.address == selection }) else { return [] }
         let limit = max(1, canvas.rows / 2 - 2)
-        return [canvas.dim(canvas.rule)]
-            + (["\(row.address)  \(row.reports) packets"] + row.details).prefix(limit).map {
-                $0.fitted(to: canvas.columns)
-            }
+        let texts = ["\(row.address)  \(row.reports) packets"] + row.details
+        var lines = texts.flatMap { canvas.wrapped($0, deeper: 14, most: limit) }
+        if lines.count > limit { lines = lines.prefix(limit - 1) + ["… Enter shows all of it"] }
+        return [canvas.dim(canvas.rule)] + lines.map { $0.fitted(to: canvas.columns) }
     }
 
     /// Where the columns stand; on narrow terminals some are left out.
@@ -142,7 +153,7 @@ extension ScanTable {
             let hasLink = figures.opened[row.address] == true
             if showsSeen { parts.append((hasLink ? "link" : Self.age(figures.now - row.lastSeen)).fitted(to: 5)) }
             if showsInterval { parts.append(Self.interval(row.interval).fitted(to: 7)) }
-            if offers > 3 { parts.append(row.offers.fitted(to: offers)) }
+            if offers > 3 { parts.append(row.offers.fittedShorteningUUIDs(to: offers)) }
             return parts.joined(separator: " ")
         }
 

@@ -40,6 +40,7 @@ struct ScanTable {
     private(set) var showsDetails = false
     private(set) var selection: DeviceAddress?
     private(set) var showsHelp = false
+    private(set) var helpScroll = TextScroll()
     private(set) var reports = 0
     /// What stands while the table is paused.
     private var frozen: [ScanRow] = []
@@ -53,6 +54,11 @@ struct ScanTable {
             rows[oldest.address] = nil
         }
         rows[address, default: ScanRow(address)].update(discovery, at: seconds, describe: describe)
+    }
+
+    /// The screen is drawn in this size.
+    mutating func settle(for canvas: Canvas) {
+        if showsHelp { helpScroll.settle(Self.help.lines(canvas.columns).count, in: Self.helpRows(canvas)) }
     }
 
     /// The rows that are shown, in their order.
@@ -105,12 +111,13 @@ struct ScanTable {
             return true
         }
         if showsHelp {
+            if helpScroll.press(key, rows: page) { return true }
             showsHelp = false
             return key != .character("q")
         }
         switch key {
         case .character("q"), .character("Q"), .control("c"), .control("d"): return false
-        case .character("?"), .character("h"): showsHelp = true
+        case .character("?"), .character("h"): (showsHelp, helpScroll) = (true, TextScroll())
         case .character("/"): isTypingFilter = true
         case .character("c"): showsConnectableOnly.toggle()
         case .character("p"), .character(" "):

@@ -85,6 +85,7 @@ final class SerialEnd: Sendable {
 
     /// Turns others away who connect while one is served, until the task is cancelled.
     func refuseOthers() async {
+        let note = RareNote(console)
         while !Task.isCancelled {
             let (listening, client): (Int32, Int32?)
             switch way {
@@ -94,7 +95,7 @@ final class SerialEnd: Sendable {
             }
             if let client {
                 Glibc.close(client)
-                console.note("another program connected and was turned away: one is served at a time")
+                note.print("another program connected and was turned away: one is served at a time")
             } else if await !DescriptorWait.until(listening, POLLIN) {
                 return
             }

@@ -28,7 +28,7 @@ struct SerialServer: Sendable {
         guard let write = published.characteristics.first?.valueHandle,
             let notify = published.characteristics.last?.valueHandle
         else { throw Failure("the service could not be published") }
-        let owners = Owners()
+        let owners = Owners(refusal: RareNote(line.console))
         let adapter = adapter
         // Whether the whole ends with the task.
         try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -136,7 +136,7 @@ struct SerialServer: Sendable {
             return true
         case .kept: return true
         case .refused:
-            line.console.note("\(owner.address) was turned away: one central uses the line at a time")
+            owners.refusal.print("\(owner.address) was turned away: one central uses the line at a time")
             return false
         }
     }
@@ -185,6 +185,9 @@ struct SerialServer: Sendable {
         private let ready = OctetBuffer()
         /// Gets an octet when updates have room again.
         let room = OctetBuffer()
+        let refusal: RareNote
+
+        init(refusal: RareNote) { self.refusal = refusal }
 
         var current: Owner? { state.withLock { $0 } }
 

@@ -1,7 +1,7 @@
 import BLE
 import Synchronization
 
-/// Advertises, and serves a profile if there is one, until it is cancelled or the adapter is lost.
+/// Advertises, and serves a profile if there is one, until it is cancelled, its time is over, or the adapter is lost.
 ///
 /// All events go through one queue and are handled in turn, so that values are sent in the order in which they were
 /// written.
@@ -17,14 +17,17 @@ struct PeripheralRunner: Sendable {
     private let packed: PackedAdvertisement
     private let sets: [AdvertisingSetRequest]
     private let transfersTrains: Bool
+    private let duration: Duration?
 
     /// - Parameters:
     ///   - request: the advertisement that all clients of the controller share; `nil` for none.
     ///   - transfersTrains: whether the trains of the sets are transferred to each device that connects.
+    ///   - duration: how long at most; `nil`: no limit.
     init(
         _ adapter: Adapter, console: Console, request: AdvertiseRequest?, packed: PackedAdvertisement,
-        sets: [AdvertisingSetRequest] = [], transfersTrains: Bool = false
+        sets: [AdvertisingSetRequest] = [], transfersTrains: Bool = false, duration: Duration? = nil
     ) {
+        self.duration = duration
         self.sets = sets
         self.transfersTrains = transfersTrains
         self.adapter = adapter
@@ -75,6 +78,12 @@ struct PeripheralRunner: Sendable {
                     try await sets.run()
                     // Nothing is left to do.
                     if isAlone, profile == nil { throw CancellationError() }
+                }
+            }
+            if let duration {
+                group.addTask {
+                    try await Task.sleep(for: duration)
+                    throw CancellationError()
                 }
             }
             for (handle, interval) in timers {

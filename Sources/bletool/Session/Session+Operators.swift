@@ -88,7 +88,7 @@ extension Session {
     ///   - begin: gets the transports of the adapters.
     ///   - body: gets an event, and the place of its adapter among them; returns whether to go on.
     func watch(
-        _ watched: DaemonOperator.Watched, begin: ([String]) -> Void = { _ in },
+        _ watched: DaemonOperator.Watched, begin: ([String]) throws -> Void = { _ in },
         _ body: (Int, DaemonOperator.Event) throws -> Bool
     ) async throws {
         let sockets = try operatedSockets()
@@ -97,7 +97,7 @@ extension Session {
             let answer = try await operate(.list, at: socket)
             adapters.append((answer.adapter, answer.adapterName(at: socket)))
         }
-        begin(adapters.map(\.transport))
+        try begin(adapters.map(\.transport))
         do {
             for try await (place, event) in DaemonOperator.watch(watched, at: sockets) {
                 console.adapter = adapters[place].name

@@ -12,6 +12,16 @@ extension Canvas {
     func selected(_ text: String) -> String { "\u{1B}[7m\(text)\u{1B}[0m" }
     func colour(_ number: Int, _ text: String) -> String { isColoured ? "\u{1B}[\(number)m\(text)\u{1B}[0m" : text }
 
+    /// What stands in the place of a screen that has no room; `nil` where it has.
+    func complaint(leastColumns: Int, leastRows: Int) -> [String]? {
+        guard columns < leastColumns || rows < leastRows else { return nil }
+        let text =
+            "This terminal has \(columns) columns and \(rows) rows; \(leastColumns) and \(leastRows) are needed. "
+            + "Make it larger. q goes back, and ends from the table."
+        let lines = wrapped(text).prefix(max(0, rows)).map { $0.fitted(to: columns) }
+        return lines + [String](repeating: "", count: max(0, rows - lines.count))
+    }
+
     /// A line across the screen.
     var rule: String { String(repeating: isUnicode ? "─" : "-", count: max(0, columns)) }
 
@@ -24,6 +34,14 @@ extension Canvas {
         let bars: [Character] = isUnicode ? ["▂", "▄", "▆", "█"] : ["#", "#", "#", "#"]
         let count = strength.map { min(4, max(0, ($0 + 110) / 15)) } ?? 0
         return String(bars[..<count]) + String(repeating: isUnicode ? "·" : ".", count: 4 - count)
+    }
+
+    /// The text in lines of the screen's width, broken between words, and within those that are longer than a line.
+    /// - Parameters:
+    ///   - deeper: spaces before all lines but the first.
+    ///   - most: lines.
+    func wrapped(_ text: String, deeper: Int = 0, most: Int = .max) -> [String] {
+        text.wrapped(to: columns, deeper: deeper, most: most)
     }
 
     func arrow(_ trend: Int) -> String {

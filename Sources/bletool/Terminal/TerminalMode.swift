@@ -50,6 +50,12 @@ enum TerminalMode {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
+    /// The columns of the terminal behind a descriptor; `nil` if it does not say.
+    static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
+    }
+
     /// Takes single keys from now on, unseen.
     /// - Parameters:
     ///   - takesControlC: whether ^C is a key; else it is the signal that it was.

@@ -2,6 +2,7 @@ import BLE
 import BLECapture
 import BLEDaemonClient
 import BLETransport
+import Glibc
 
 /// What crosses HCI as it happens, as records of a capture.
 enum LiveTraffic {
@@ -9,14 +10,21 @@ enum LiveTraffic {
     /// - Parameters:
     ///   - adapter: whose packets are wanted; `nil`: those of all.
     ///   - isOver: called several times a second.
+    ///   - begin: called once the channel is open.
     ///   - body: returns whether to go on.
     /// - Throws: `Failure`, and what `body` throws.
     static func ofKernel(
-        adapter: UInt16?, until isOver: @escaping @Sendable () -> Bool, _ body: (borrowing CaptureRecord) throws -> Bool
+        adapter: UInt16?, until isOver: @escaping @Sendable () -> Bool, begin: () throws -> Void = {},
+        _ body: (borrowing CaptureRecord) throws -> Bool
     ) throws {
         let frames: MonitorFrames
         do throws(TransportError) { frames = try MonitorFrames(adapter: adapter) } catch {
             throw Failure.notOpened(error)
+        }
+        do { try begin() } catch {
+            _ = frames.end()
+            Glibc.close(frames.output)
+            throw error
         }
         var failure: (any Error)?
         do throws(CaptureError) {
@@ -42,14 +50,14 @@ enum LiveTraffic {
     /// - Returns: how many packets were dropped, because they were read too slowly.
     /// - Throws: `Failure`, and what `body` throws.
     static func ofDaemon(
-        _ session: Session, begin: ([(number: UInt16, transport: String)]) -> Void = { _ in },
+        _ session: Session, begin: ([(number: UInt16, transport: String)]) throws -> Void = { _ in },
         _ body: (borrowing CaptureRecord) throws -> Bool
     ) async throws -> UInt64 {
         var lost: UInt64 = 0
         var numbers: [UInt16] = []
         try await session.watch(.packets) { adapters in
             numbers = Self.numbers(of: adapters)
-            begin(zip(numbers, adapters).map { ($0, $1) })
+            try begin(zip(numbers, adapters).map { ($0, $1) })
         } _: { place, event in
             guard case .packet(let octets, let direction, let time, let before) = event else { return true }
             lost += UInt64(before)

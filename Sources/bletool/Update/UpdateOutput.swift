@@ -26,7 +26,7 @@ final class UpdateOutput: Sendable {
                 ], text: "")
         }
         if isNew, progress.phase == .reconnecting { console.note("the link is lost; connecting again") }
-        console.showProgress(Self.text(progress))
+        console.showProgress(Self.text(progress), orShorter: Self.shortText(progress))
     }
 
     /// A line for the terminal.
@@ -43,18 +43,34 @@ final class UpdateOutput: Sendable {
         }
     }
 
+    /// The same for narrow terminals.
+    private static func shortText(_ progress: UpdateProgress) -> String {
+        guard progress.phase == .uploading else { return text(progress) }
+        return shortText(done: progress.done, total: progress.total, rate: progress.rate)
+    }
+
+    private static func shortText(done: Int, total: Int, rate: Double?) -> String {
+        let percent = total > 0 ? done * 100 / total : 100
+        return "\(percent) %" + (left(done: done, total: total, rate: rate).map { ", \($0)" } ?? "")
+    }
+
+    private static func left(done: Int, total: Int, rate: Double?) -> String? {
+        guard let rate, rate > 0 else { return nil }
+        let seconds = Int(min(1e9, (Double(max(0, total - done)) / rate).rounded(.up)))
+        return seconds >= 120 ? "\((seconds + 59) / 60) min left" : "\(seconds) s left"
+    }
+
     /// How far a transfer is, its rate, and the time that is left.
     static func text(done: Int, total: Int, rate: Double?) -> String {
         let percent = total > 0 ? done * 100 / total : 100
         var text = "\(percent) %, \(done) of \(total) bytes"
-        if let rate, rate > 0 {
-            let left = Int((Double(max(0, total - done)) / rate).rounded(.up))
-            text += ", \(Self.text(rate: rate)), " + (left >= 120 ? "\((left + 59) / 60) min left" : "\(left) s left")
+        if let rate, let left = left(done: done, total: total, rate: rate) {
+            text += ", \(Self.text(rate: rate)), \(left)"
         }
         return text
     }
 
-    static func text(rate: Double) -> String { "\(LinkSummaryOutput.decimal(rate / 1000, digits: 1)) kB/s" }
+    static func text(rate: Double) -> String { "\(Int(min(1e15, rate.rounded()))) bytes/s" }
 
     /// Shows a transfer of device management.
     func transfer() -> @Sendable (Int, Int) -> Void {
@@ -68,14 +84,25 @@ final class UpdateOutput: Sendable {
             }
             let seconds = start.duration(to: .now) / .seconds(1)
             let rate = seconds > 0.3 ? Double(done - base) / seconds : nil
-            console.showProgress(Self.text(done: done, total: total, rate: rate))
+            console.showProgress(
+                Self.text(done: done, total: total, rate: rate),
+                orShorter: Self.shortText(done: done, total: total, rate: rate))
         }
     }
 }
 
 extension FirmwareFile {
-    /// What the file has, in a line.
-    var text: String {
+    /// The protocol that the file is for, and what is in it, in a line.
+    var text: String { "\(protocolText): \(contentText)" }
+
+    private var protocolText: String {
+        switch self {
+        case .images: "mcumgr's SMP"
+        case .nordic(let parts): parts.first?.isSecure ?? false ? "Nordic's secure DFU" : "Nordic's legacy DFU"
+        }
+    }
+
+    private var contentText: String {
         switch self {
         case .images(let images):
             images.map { image in

@@ -129,6 +129,26 @@ struct FirmwareFileTests {
         #expect(problem(archive(0x7FFF_FFFF, checksum: right)) == .tooLong(limit: 16 << 20))
     }
 
+    @Test("a manifest that names a file again and again, or numbers that no image has, costs little and is refused")
+    func hostileManifests() throws {
+        let image = SimulatedImage.mcuboot(version: (2, 0, 0), body: Packages.image(100))
+        func package(_ files: String, _ image: [UInt8]) -> [UInt8] {
+            Packages.zip([("manifest.json", Array("{\"files\":[\(files)]}".utf8)), ("a", image)])
+        }
+        for index in ["-1", "256", "1e30", "\"x\"", "\"999999999999999999999\"", "[0]", "0.5"] {
+            #expect(
+                problem(package("{\"file\":\"a\",\"image_index\":\(index)}", image))
+                    == .invalidManifest("the image_index of ‘a’ is not a number from 0 to 255"), "\(index)")
+        }
+        let twice = "{\"file\":\"a\",\"image_index\":\"0\",\"slot\":0},{\"file\":\"a\",\"image_index\":0}"
+        #expect(
+            problem(package(twice, image))
+                == .invalidManifest("it has several files for image 0: take the one for the device's free slot"))
+        let large = SimulatedImage.mcuboot(version: (2, 0, 0), body: [UInt8](repeating: 0, count: 12 << 20))
+        let files = (0..<16).map { "{\"file\":\"a\",\"image_index\":\($0)}" }.joined(separator: ",")
+        #expect(problem(package(files, large)) == .tooLong(limit: 32 << 20))
+    }
+
     @Test("cut, changed and foreign files are errors, never the end of the program; names lead nowhere")
     func hostile() {
         let package = Packages.secure(Packages.image(300))

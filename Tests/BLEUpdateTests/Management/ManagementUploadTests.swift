@@ -136,6 +136,37 @@ struct ManagementUploadTests {
         }
     }
 
+    @Test("half a response costs a repetition, not the upload")
+    func halfResponse() {
+        var bench = Bench(data, window: 1)
+        bench.step()
+        let response = ManagementFrame(
+            .writeResponse, group: 1, command: 1, sequence: bench.toDevice[0].sequence,
+            content: .object(["off": .integer(1000)]))
+        bench.machine.receive(.notified(Array(response.encoded.prefix(9))), at: bench.now)
+        bench.toDevice = []
+        bench.pass(11)
+        while bench.end == nil, !bench.toDevice.isEmpty { bench.step() }
+        #expect(bench.end == .finished && bench.received == data)
+    }
+
+    @Test("a device that keeps an octet of each chunk is given up, whatever it says of its progress")
+    func keepsOneOctet() {
+        var bench = Bench([UInt8](repeating: 7, count: 20_000), window: 1)
+        var kept = 0
+        var requests = 0
+        while bench.end == nil, requests < 5000 {
+            requests += 1
+            kept += 1
+            bench.answer(bench.toDevice.removeFirst(), .object(["off": .integer(kept)]))
+        }
+        guard case .failed(.invalidResponse)? = bench.end else {
+            Issue.record("\(String(describing: bench.end))")
+            return
+        }
+        #expect(requests < 200)
+    }
+
     @Test("a device that never keeps what it has does not keep us for ever")
     func playsForTime() {
         var bench = Bench(data)

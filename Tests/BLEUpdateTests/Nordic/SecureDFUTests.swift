@@ -149,6 +149,69 @@ struct SecureDFUTests {
         #expect(bootloader.image == Self.image)
     }
 
+    @Test("Objects of an octet are refused, and small ones cost no more work than large ones")
+    func smallObjects() {
+        let image = Packages.image(100_000)
+        for (limit, isTaken) in [(1, false), (12, false), (16, true)] {
+            var machine = SecureDFU(initPacket: Self.initPacket, image: image, packetLimit: 244, receiptInterval: nil)
+            let now = Instant(microseconds: 0)
+            machine.receive(.ready, at: now)
+            var answers: [[UInt8]] = [
+                [0x60, 6, 1] + Packages.number(512, 4) + Packages.number(Self.initPacket.count, 4)
+                    + Packages.number(Int(Checksum.crc32(Self.initPacket)), 4),
+                [0x60, 4, 1], [0x60, 2, 1],
+                [0x60, 6, 1] + Packages.number(limit, 4) + Packages.number(0, 4) + Packages.number(0, 4),
+            ]
+            while !answers.isEmpty { machine.receive(.notified(answers.removeFirst()), at: now) }
+            #expect((machine.failure == nil) == isTaken)
+            if case .invalidResponse(let text)? = machine.failure {
+                #expect(text.contains("objects of \(limit) octets"))
+            }
+        }
+    }
+
+    @Test("A bootloader that says the same again and again costs no checksum of the whole image each time")
+    func repeatedReceipts() {
+        // Receipts that say less than is known are no progress, and too many of them end it.
+        var machine = SecureDFU(
+            initPacket: Self.initPacket, image: Self.image, packetLimit: 244, receiptInterval: 1)
+        let now = Instant(microseconds: 0)
+        machine.receive(.ready, at: now)
+        let octets = Self.initPacket
+        for answer in [
+            [0x60, 6, 1] + Packages.number(512, 4) + Packages.number(octets.count, 4)
+                + Packages.number(Int(Checksum.crc32(octets)), 4),
+            [0x60, 4, 1], [0x60, 2, 1],
+            [0x60, 6, 1] + Packages.number(4096, 4) + Packages.number(0, 4) + Packages.number(0, 4), [0x60, 1, 1],
+        ] { machine.receive(.notified(answer), at: now) }
+        var actions = 0
+        for _ in 0..<10_000 where machine.failure == nil {
+            machine.receive(.notified([0x60, 3, 1] + Packages.number(0, 4) + Packages.number(0, 4)), at: now)
+            while let action = machine.nextAction() {
+                actions += 1
+                guard case .writeControl(let octets) = action, octets[0] == 1 else { continue }
+                machine.receive(.notified([0x60, 1, 1]), at: now)
+            }
+        }
+        #expect(machine.failure != nil && actions < 1000)
+    }
+
+    @Test("A failure drops what was still to be sent, and progress is told once for each time that it is looked at")
+    func failureComesFirst() {
+        var machine = SecureDFU(
+            initPacket: Self.initPacket, image: Self.image, packetLimit: 20, receiptInterval: nil)
+        let now = Instant(microseconds: 0)
+        machine.receive(.ready, at: now)
+        machine.receive(.notified([0x60, 6, 2]), at: now)
+        let refusal = DFURefusal(code: 2, text: "it does not know the operation")
+        #expect(machine.failure == .refused(step: "send the init packet", refusal))
+        guard case .failed? = machine.nextAction() else {
+            Issue.record("something else comes first")
+            return
+        }
+        #expect(machine.nextAction() == nil)
+    }
+
     @Test("A bootloader that never gets an object right is given up")
     func givesUp() {
         var bootloader = bootloader(nil)

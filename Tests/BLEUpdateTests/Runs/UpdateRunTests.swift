@@ -19,6 +19,8 @@ struct UpdateRunTests {
         let device: SimulatedDeviceID
         let phases = Mutex<[UpdateProgress.Phase]>([])
         let offsets = Mutex<[Int]>([])
+        /// The parts of the file that were uploaded, as they came.
+        let parts = Mutex<[Int]>([])
 
         init(_ add: @escaping @Sendable (SimulatedAir) -> SimulatedDeviceID) throws {
             radio = try TestRadio()
@@ -35,6 +37,8 @@ struct UpdateRunTests {
                 return try await update.run(on: found) { progress in
                     self.phases.withLock { if $0.last != progress.phase { $0.append(progress.phase) } }
                     self.offsets.withLock { $0.append(progress.done) }
+                    guard progress.phase == .uploading else { return }
+                    self.parts.withLock { if $0.last != progress.part { $0.append(progress.part) } }
                 }
             }
             let clock = radio.clock
@@ -79,6 +83,8 @@ struct UpdateRunTests {
     enum Kind: String, CaseIterable, Sendable {
         case mcumgr, secure, bonded, legacy
 
+        static let nordic = [Kind.secure, .bonded, .legacy]
+
         var file: [UInt8] {
             switch self {
             case .mcumgr: UpdateRunTests.mcuboot
@@ -90,14 +96,31 @@ struct UpdateRunTests {
         var oldVersion: String { self == .mcumgr ? "1.0.0" : "1" }
         var newVersion: String { self == .mcumgr ? "2.0.0" : "2" }
 
+        /// A device with two images, or a package with two parts.
+        var secondFile: [UInt8] {
+            let (system, image) = (Packages.image(7_000, seed: 9), Packages.image(5_000))
+            return switch self {
+            case .mcumgr:
+                Packages.images([
+                    SimulatedImage.mcuboot(version: (2, 0, 0), body: image),
+                    SimulatedImage.mcuboot(version: (3, 0, 0), body: system),
+                ])
+            case .secure, .bonded: Packages.secureSystem(system, image)
+            case .legacy: Packages.legacySystem(system, image)
+            }
+        }
+
         func stage(
-            powerLosses: [Int] = [], linkLosses: [Int] = [],
+            powerLosses: [Int] = [], linkLosses: [Int] = [], hasTwoImages: Bool = false,
             _ change: @escaping @Sendable (inout SimulatedNordicDevice) -> Void = { _ in }
         ) throws -> Stage {
             try Stage { [self] air in
                 if self == .mcumgr {
                     var device = SimulatedManagedDevice(name: "Board", address: UpdateRunTests.address)
                     device.slotByteCount = 32 * 1024
+                    if hasTwoImages {
+                        device.otherImages = [SimulatedImage.mcuboot(version: (1, 0, 0), body: Packages.image(900))]
+                    }
                     (device.powerLosses, device.linkLosses) = (powerLosses, linkLosses)
                     return air.addManagedDevice(device)
                 }
@@ -162,6 +185,43 @@ struct UpdateRunTests {
         }
     }
 
+    @Test("packages of two parts, and images for two processors, arrive whole, in order", arguments: Kind.allCases)
+    func twoParts(_ kind: Kind) async throws {
+        let stage = try kind.stage(hasTwoImages: true)
+        let outcome = try await stage.update(kind.secondFile)
+        #expect(outcome.byteCount >= 11_000)
+        #expect(await stage.version() == (kind == .mcumgr ? "2.0.0 3.0.0" : "2"))
+        #expect(stage.parts.withLock { $0 } == [1, 2])
+    }
+
+    @Test(
+        "power lost in any of the two parts, or between them, costs another try at most", arguments: Kind.allCases)
+    func powerLossInParts(_ kind: Kind) async throws {
+        let whole = try kind.stage(hasTwoImages: true)
+        _ = try await whole.update(kind.secondFile)
+        _ = await whole.version()
+        let operations = whole.operations
+        for point in 1...10 {
+            let stage = try kind.stage(powerLosses: [max(1, operations * point / 10)], hasTwoImages: true)
+            let new = kind == .mcumgr ? "2.0.0 3.0.0" : "2"
+            var version: String?
+            for _ in 1...2 where version != new {
+                _ = try? await stage.update(kind.secondFile)
+                version = await stage.version()
+            }
+            #expect(version == new, "point \(point) of \(operations)")
+        }
+    }
+
+    @Test("Nordic's programs end the link before they restart: no update waits for a timeout", arguments: Kind.nordic)
+    func restarts(_ kind: Kind) async throws {
+        let stage = try kind.stage()
+        _ = try await stage.update(kind.file)
+        let device = stage.device
+        let reason = stage.radio.onAir { $0.statistics(of: device).lastDisconnectReason }
+        #expect(reason != nil && reason != .connectionTimeout, "\(String(describing: reason))")
+    }
+
     @Test("a device that has the firmware is left alone")
     func current() async throws {
         let stage = try Kind.mcumgr.stage()
@@ -186,6 +246,38 @@ struct UpdateRunTests {
         let stage = try Kind.mcumgr.stage()
         #expect(try await stage.update(Kind.mcumgr.file, options).isOnTrial)
         #expect(await stage.version() == "2.0.0")
+    }
+
+    @Test("a file comes in pieces of any sensible length; a device that sends octet after octet is given up soon")
+    func download() async throws {
+        for (piece, isTaken) in [(nil, true), (16, true), (1, false)] as [(Int?, Bool)] {
+            let radio = try TestRadio()
+            _ = radio.onAir { air in
+                var device = SimulatedManagedDevice(name: "Board", address: Self.address)
+                device.filePieceByteCount = piece
+                return air.addManagedDevice(device)
+            }
+            let adapter = try await radio.openAdapter()
+            let clock = radio.clock
+            let pump = Task {
+                while !Task.isCancelled {
+                    await clock.advance(by: .milliseconds(50))
+                    try await Task.sleep(for: .milliseconds(1))
+                }
+            }
+            let client = try await ManagementClient(
+                try await adapter.connect(to: Self.address, timeout: .seconds(60)))
+            let octets = Packages.image(1000)
+            try await client.uploadFile(octets, to: "/lfs/log")
+            do {
+                #expect(try await client.downloadFile("/lfs/log") == octets && isTaken)
+            } catch {
+                #expect(!isTaken)
+                #expect("\(error)".contains("octets of a file in "), "\(error)")
+            }
+            pump.cancel()
+            await adapter.close()
+        }
     }
 
     @Test("files of another kind are refused before anything is erased")

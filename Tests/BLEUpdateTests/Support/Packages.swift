@@ -36,11 +36,15 @@ enum Packages {
     }
 
     /// The init packet of a secure package.
-    static func initPacket(_ image: [UInt8], version: Int = 2, hardware: Int = 52, isSigned: Bool = true) -> [UInt8] {
+    /// - Parameter system: the octets of SoftDevice and bootloader, if that is what it is.
+    static func initPacket(
+        _ image: [UInt8], version: Int = 2, hardware: Int = 52, isSigned: Bool = true, system: (Int, Int)? = nil
+    ) -> [UInt8] {
         let hash = field(1, 3) + field(2, Array(SecureHash.sha256(image).reversed()))
         let initial =
-            field(1, version) + field(2, hardware) + field(3, varint(0x100)) + field(4, 0) + field(5, 0) + field(6, 0)
-            + field(7, image.count) + field(8, hash) + field(9, 0)
+            field(1, version) + field(2, hardware) + field(3, varint(0x100)) + field(4, system == nil ? 0 : 3)
+            + field(5, system?.0 ?? 0) + field(6, system?.1 ?? 0) + field(7, system == nil ? image.count : 0)
+            + field(8, hash) + field(9, 0)
         let command = field(1, 1) + field(2, initial)
         return isSigned
             ? field(2, field(1, command) + field(2, 0) + field(3, [UInt8](repeating: 0x5A, count: 64)))
@@ -59,10 +63,46 @@ enum Packages {
         let manifest = """
             {"manifest":{"application":{"bin_file":"app.bin","dat_file":"app.dat","init_packet_data":{}},"dfu_version":0.5}}
             """
-        let packet =
-            number(0xFFFF, 2) + number(0xFFFF, 2) + number(version, 4) + number(1, 2) + number(0xFFFE, 2)
-            + number(Int(checksum ?? Checksum.crc16(image)), 2)
+        let packet = legacyPacket(image, version: version, checksum: checksum)
         return zip([("manifest.json", Array(manifest.utf8)), ("app.bin", image), ("app.dat", packet)])
+    }
+
+    /// SoftDevice and bootloader with an application, for secure DFU.
+    static func secureSystem(_ system: [UInt8], _ image: [UInt8]) -> [UInt8] {
+        let manifest = """
+            {"manifest":{"application":{"bin_file":"app.bin","dat_file":"app.dat"},"softdevice_bootloader":\
+            {"bin_file":"sd_bl.bin","dat_file":"sd_bl.dat","info_read_only_metadata":{"sd_size":1000,"bl_size":\
+            \(system.count - 1000)}}}}
+            """
+        return zip([
+            ("manifest.json", Array(manifest.utf8)), ("app.bin", image), ("app.dat", initPacket(image)),
+            ("sd_bl.bin", system), ("sd_bl.dat", initPacket(system, system: (1000, system.count - 1000))),
+        ])
+    }
+
+    /// SoftDevice and bootloader with an application, for legacy DFU.
+    static func legacySystem(_ system: [UInt8], _ image: [UInt8]) -> [UInt8] {
+        let manifest = """
+            {"manifest":{"application":{"bin_file":"app.bin","dat_file":"app.dat"},"softdevice_bootloader":\
+            {"bin_file":"sd_bl.bin","dat_file":"sd_bl.dat","sd_size":1000,"bl_size":\(system.count - 1000)},\
+            "dfu_version":0.5}}
+            """
+        return zip([
+            ("manifest.json", Array(manifest.utf8)), ("app.bin", image), ("app.dat", legacyPacket(image)),
+            ("sd_bl.bin", system), ("sd_bl.dat", legacyPacket(system)),
+        ])
+    }
+
+    private static func legacyPacket(_ image: [UInt8], version: Int = 2, checksum: UInt16? = nil) -> [UInt8] {
+        number(0xFFFF, 2) + number(0xFFFF, 2) + number(version, 4) + number(1, 2) + number(0xFFFE, 2)
+            + number(Int(checksum ?? Checksum.crc16(image)), 2)
+    }
+
+    /// Images for several processors, as the nRF Connect SDK packs them.
+    static func images(_ images: [[UInt8]]) -> [UInt8] {
+        let files = images.indices.map { #"{"file":"\#($0).bin","image_index":"\#($0)"}"# }
+        let manifest = #"{"format-version":1,"files":[\#(files.joined(separator: ","))]}"#
+        return zip([("manifest.json", Array(manifest.utf8))] + images.enumerated().map { ("\($0).bin", $1) })
     }
 
     static func image(_ count: Int, seed: UInt8 = 3) -> [UInt8] {

@@ -1,5 +1,5 @@
 """Another local user, and a file from elsewhere: planted links, pipes and owners, profiles without end, keys in captures."""
-import os, pathlib, stat, struct, subprocess, time
+import base64, os, pathlib, stat, struct, subprocess, time, zlib
 
 import pytest
 
@@ -192,6 +192,16 @@ def serve_file(bench, text):
     tool = bench.start('serve', '--profile', path)
     wait_until(lambda: tool.process.poll() is not None or bench.controller.advertising, 'refused or served')
     return tool
+
+
+def test_report_with_a_large_log(bench):
+    """A bug report whose log becomes too large is refused with the limit in words, and is not called damaged"""
+    log = base64.b64encode(b'\2' + bytes(8) + zlib.compress(bytes(9 << 20))).decode()
+    path = bench.path('report.txt')
+    pathlib.Path(path).write_text('\n'.join(['========', '== dumpstate: 2023', '--- BEGIN:BTSNOOP_LOG_SUMMARY (9 bytes in) ---', *(
+        log[at:at + 76] for at in range(0, len(log), 76)), '--- END:BTSNOOP_LOG_SUMMARY ---', '']))
+    done = bench.run('decode', path, '--summary', status=1)
+    assert 'more than 8 MiB' in done.stderr and 'damaged' not in done.stderr, done.stderr
 
 
 def test_profile_of_many_keys(bench):

@@ -4,6 +4,7 @@ import contextlib, json, os, pathlib, shutil, signal, struct, subprocess, tempfi
 import pytest
 
 from jelling import floods
+from jelling.child import Running
 from jelling.daemon import (
     LIMIT, NOBODY, RELAY, Daemon, alerted, as_user, bletool, ended, grows_less_than, needs_root, octets, operator, relay_manifest, started_as, state_of)
 from jelling.programs import BLED, BLETOOL
@@ -306,6 +307,50 @@ def test_wireshark():
         assert any('jelling-bled (Bluetooth of bled)' in line for line in lines), lines
         code, out, said = bletool('sim', 'decode', path)
         assert code == 0 and 'ATT Read Request' in out, (out[-500:], said)
+
+
+def extcap(daemon, path, transport=None, **how):
+    words = [BLETOOL, 'extcap', '--capture', '--extcap-interface', 'jelling-bled', '--fifo', path]
+    return Running(words, env={**os.environ, 'JELLING_TRANSPORT': transport or f'bled:{daemon.path}'}, stderr=subprocess.PIPE, **how)
+
+
+def test_wireshark_keeps_files():
+    """A file in the place of the pipe keeps its content, and one that does not exist is made only once there is something to capture"""
+    with Daemon() as daemon:
+        path = daemon.place('mine.pcap')
+        pathlib.Path(path).write_text('mine')
+        with extcap(daemon, path) as tool:
+            assert tool.wait(LIMIT) == 2 and 'has content' in tool.stderr.read()
+        assert pathlib.Path(path).read_text() == 'mine'
+        new = daemon.place('new.pcap')
+        with extcap(daemon, new, 'bled:/nonexistent') as tool:
+            assert tool.wait(LIMIT) == 3, tool.stderr.read()
+        assert not os.path.exists(new)
+        with extcap(daemon, new) as tool:
+            daemon.wait_for('the header', lambda: os.path.exists(new) and os.path.getsize(new) >= 24)
+            tool.terminate()
+            assert tool.wait(LIMIT) == 0, tool.stderr.read()
+
+
+def test_wireshark_that_does_not_read():
+    """A pipe that nobody reads holds up neither the daemon nor the end of the capture, and what waits for it is bounded"""
+    with Daemon() as daemon:
+        path = daemon.place('pipe')
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        with extcap(daemon, path) as tool:
+            daemon.wait_for('it watches', lambda: any(
+                client['kind'] == 'operator' and client['process'] == tool.pid for client in daemon.status()['clients']))
+            for _ in range(3):
+                daemon.tool('lescan', '--duplicates', '--duration', '2')
+            status = pathlib.Path(f'/proc/{tool.pid}/status').read_text()
+            memory = int(next(line for line in status.splitlines() if line.startswith('VmRSS')).split()[1])
+            assert memory < 100_000, f'{memory} kB'
+            assert os.read(reader, 65536)[:4] == b'\xd4\xc3\xb2\xa1'
+            daemon.tool('lescan', '--duplicates', '--duration', '2')
+            tool.terminate()
+            assert tool.wait(LIMIT) == 0, tool.stderr.read()
+        os.close(reader)
 
 
 def test_stuck_operators():

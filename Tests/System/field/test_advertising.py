@@ -47,16 +47,47 @@ def test_every_structure_is_scanned(bench):
     assert [s['type'] for s in decoded['structures']] == kinds
 
 
-def test_every_structure_is_in_the_live_scan(bench):
-    """The details of the live scan have a line for each structure that a device sends"""
+LE_CREATE_CONNECTION = 0x200D
+
+
+def sees_every_structure(program, kinds):
+    for kind in kinds:
+        assert program.shows(f'0x{kind:02x}\\b.*{STRUCTURES[kind]}'), f'0x{kind:02x} is not shown: {program.screen.text}'
+
+
+@mark.parametrize('connectable', [True, False], ids=['connectable', 'beacon'])
+def test_every_structure_is_in_the_live_scan(bench, connectable):
+    """The page of a device in the live scan has a line for each structure that it sends; a beacon is not connected to"""
+    kinds = [0x01, 0x0D, 0x11, 0x12, 0x1A, 0xF0]
+    device = Device('C0:00:00:00:00:09', data=packed(kinds))
+    device.event_type = 0 if connectable else 3
+    bench.controller.add(device)
+    with Program(bench.command('--state', bench.path('state'), 'lescan', json=False)) as program:
+        assert program.shows('C0:00:00:00:00:09'), f'the device is not shown: {program.screen.text}'
+        program.press('\x1b[B\r')
+        sees_every_structure(program, kinds)
+        if connectable:
+            # It answers nothing, and what it advertises stays.
+            assert program.shows('looking for services'), program.screen.text
+            sees_every_structure(program, kinds)
+        else:
+            assert program.shows('not connectable') and program.shows('accepts no connections'), program.screen.text
+            program.press('\r')
+        program.press('\x1bq')
+        assert program.end() == 0
+    assert (LE_CREATE_CONNECTION in [opcode for opcode, _ in bench.controller.commands]) == connectable
+
+
+def test_every_structure_is_below_the_table(bench):
+    """`d` in the live scan shows each structure that a device sends below the table"""
     kinds = [0x01, 0x0D, 0x11, 0x12, 0x1A, 0xC0]
     bench.controller.add(Device('C0:00:00:00:00:09', data=packed(kinds)))
     with Program(bench.command('--state', bench.path('state'), 'lescan', json=False)) as program:
         assert program.shows('C0:00:00:00:00:09'), f'the device is not shown: {program.screen.text}'
-        program.press('\x1b[B\r')
-        for kind in kinds[1:]:
-            assert program.shows(f'0x{kind:02x}.*{STRUCTURES[kind]}'), f'0x{kind:02x} is not shown: {program.screen.text}'
-        program.press('\x1bq')
+        program.press('\x1b[Bd')
+        assert program.shows('flags +0x06'), program.screen.text
+        sees_every_structure(program, kinds[1:])
+        program.press('q')
         assert program.end() == 0
 
 

@@ -1,9 +1,10 @@
 """`bletool bridge`: a controller for another program, with clients that go, break and attack. `--through-bridge` runs the other cases over one."""
-import os, random, signal, socket, struct, time
+import contextlib, fcntl, getpass, os, random, re, shutil, signal, socket, struct, subprocess, threading, time
 
-from pytest import mark
+from pytest import mark, skip
 
-from jelling.child import PATIENCE, wait_until
+from jelling.child import PATIENCE, free_port, wait_until
+from jelling.daemon import NOBODY, PYTHON3, needs_root
 from jelling.lab import REMOTE_USER_TERMINATED
 
 pytestmark = mark.lab(through_bridge=False)
@@ -183,3 +184,197 @@ def test_bridge_stays_on_this_machine(lab):
         taken.listen()
         error = lab.run('bridge', '--listen', str(taken.getsockname()[1]), status=2).events('error')[0]['message']
         assert 'in use by another program' in error
+
+
+@mark.lab(('simulator',), slow=True)
+@needs_root
+def test_bridge_silent_network(lab):
+    """A network that falls silent, without the end of any connection, is found out by both ends in a minute, and the next client gets in"""
+    network = lab.spawn('network', ['unshare', '-n', 'sh', '-c', 'ip link set lo up && echo \'{"event": "up"}\' && exec sleep 900'])
+    network.wait_event('up')
+    within = ['nsenter', '-t', str(network.process.pid), '-n']
+    loopback = lambda state: subprocess.run([*within, 'ip', 'link', 'set', 'lo', state], check=True)
+    at = 'tcp:127.0.0.1:7000'
+    tool = lab.launch([*within, *lab.command('bridge', '--listen', '7000')])
+    tool.wait_event('bridgeReady')
+    client = lab.launch([*within, *lab.command('gatt', 'BumblePeer', 'subscribe', '2A37', via=at)])
+    client.wait_event('notified')
+    loopback('down')
+    done = lab.finish(client, 5 * PATIENCE)
+    assert done.status == 1 and done.events('error'), done.describe()
+    assert lab.wait_peer('disconnected', timeout=5 * PATIENCE)[0]['reason'] == REMOTE_USER_TERMINATED
+    ended = tool.wait_for(lambda l: l.get('state') == 'ended', 'ended', 5 * PATIENCE)[0]
+    print(ended['reason'], '|', done.events('error')[0]['message'])
+    loopback('up')
+    read = lab.finish(lab.launch([*within, *lab.command('gatt', 'BumblePeer', 'read', '2A19', via=at)]))
+    assert read.status == 0 and read.events('value')[0]['value'] == '57', read.describe()
+    lab.stop(tool)
+
+
+@mark.lab(('simulator',), peer=False)
+def test_bridge_log_that_nobody_reads(lab):
+    """Clients come and go, and many are refused, while nobody reads what the bridge says: each one is served, and refusals are counted"""
+    tool = subprocess.Popen(lab.command('bridge', '--listen', '0'), stdout=subprocess.PIPE, env=lab.environment)
+    try:
+        fcntl.fcntl(tool.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        port = int(re.search(rb'tcp:127.0.0.1:(\d+)', tool.stdout.readline())[1])
+
+        def served():
+            """A client that got an answer; none while the one before is not gone yet."""
+            client = socket.create_connection(('127.0.0.1', port))
+            client.settimeout(PATIENCE)
+            with contextlib.suppress(ConnectionError):
+                client.sendall(RESET)
+                if client.recv(64)[:3] == bytes([4, 0x0E, 4]):
+                    return client
+            client.close()
+
+        # More lines than the pipe has room for.
+        for _ in range(40):
+            wait_until(served, 'a client is served').close()
+        first = wait_until(served, 'a client is served')
+        for _ in range(3):
+            for _ in range(200):
+                with contextlib.suppress(ConnectionError):
+                    socket.create_connection(('127.0.0.1', port), PATIENCE).close()
+            first.sendall(RESET)
+            assert first.recv(64)[:3] == bytes([4, 0x0E, 4])
+            time.sleep(1.1)
+        first.close()
+        said = []
+        reader = threading.Thread(target=lambda: said.append(tool.stdout.read()), daemon=True)
+        reader.start()
+        wait_until(served, 'a client is served').close()
+        tool.send_signal(signal.SIGINT)
+        assert tool.wait(PATIENCE) == 0
+        reader.join(PATIENCE)
+        refused = [line for line in said[0].splitlines() if b'"refused"' in line]
+        assert len(refused) < 100 and any(b'"others":' in line for line in refused), refused[-3:]
+    finally:
+        tool.kill()
+
+
+@mark.lab(('simulator',), peer=False)
+@needs_root
+def test_bridge_other_user(lab):
+    """Another user reaches neither the socket nor takes its place, and finds nothing of the one before at a port"""
+    os.chmod(lab.dir, 0o755)
+    path = lab.path('bridge')
+    tool = lab.start('bridge', '--listen', f'unix:{path}')
+    tool.wait_event('bridgeReady')
+    other = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', PYTHON3, '-c']
+    connect = 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])'
+    refused = subprocess.run([*other, connect, path], capture_output=True, text=True, cwd='/')
+    assert 'PermissionError' in refused.stderr, refused.stderr
+    # What somebody has put at the path before stays, also a link to a place of ours.
+    folder = lab.path('shared')
+    os.mkdir(folder)
+    os.chmod(folder, 0o1777)
+    planted = os.path.join(folder, 'bridge')
+    subprocess.run([*other, 'import os, sys; os.symlink(*sys.argv[1:])', lab.path('wanted'), planted], check=True, cwd='/')
+    error = lab.run('bridge', '--listen', f'unix:{planted}', status=2).events('error')[0]['message']
+    assert 'in use' in error and not os.path.exists(lab.path('wanted')), error
+    lab.stop(tool)
+
+
+@contextlib.contextmanager
+def started(lab, name, *command):
+    log = open(lab.path(f'{name}.log'), 'wb+')
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def is_open(port):
+    with contextlib.suppress(OSError), socket.create_connection(('127.0.0.1', port), 1):
+        return True
+
+
+@mark.lab(KINDS)
+def test_bridge_through_ssh(lab):
+    """A Unix socket that ssh forwards is the controller: a device is read, and killing ssh ends the link at the device and the command"""
+    server = shutil.which('sshd', path='/usr/sbin:' + os.environ['PATH'])
+    if not server or not shutil.which('ssh') or not shutil.which('ssh-keygen'):
+        skip('sshd is missing: apt-get install openssh-server, which also starts it')
+    for key in 'host', 'own':
+        subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', lab.path(key)], check=True)
+    shutil.copy(lab.path('own.pub'), lab.path('allowed'))
+    port = free_port()
+    if os.geteuid() == 0:
+        os.makedirs('/run/sshd', exist_ok=True)
+    tool = lab.start('bridge', '--listen', f'unix:{lab.path("bridge")}')
+    tool.wait_event('bridgeReady')
+    options = {'ListenAddress': '127.0.0.1', 'Port': port, 'HostKey': lab.path('host'), 'AuthorizedKeysFile': lab.path('allowed'),
+               'StrictModes': 'no', 'PidFile': 'none', 'UsePAM': 'no', 'PermitRootLogin': 'yes'}
+    words = [word for key, value in options.items() for word in ('-o', f'{key}={value}')]
+    here = lab.path('adapter')
+    with started(lab, 'sshd', server, '-D', '-e', '-f', '/dev/null', *words):
+        wait_until(lambda: is_open(port), lambda: open(lab.path('sshd.log')).read())
+        forward = ['ssh', '-N', '-F', 'none', '-p', str(port), '-i', lab.path('own'), '-o', 'StrictHostKeyChecking=no', '-o',
+                   f'UserKnownHostsFile={lab.path("known")}', '-o', 'ExitOnForwardFailure=yes', '-L', f'{here}:{lab.path("bridge")}',
+                   f'{getpass.getuser()}@127.0.0.1']
+        with started(lab, 'ssh', *forward) as ssh:
+            wait_until(lambda: os.path.exists(here), lambda: open(lab.path('ssh.log')).read())
+            assert lab.gatt('read', '2A19', via=f'unix:{here}').events('value')[0]['value'] == '57'
+            client = lab.start('gatt', 'BumblePeer', 'subscribe', '2A37', via=f'unix:{here}')
+            client.wait_event('notified')
+            ssh.kill()
+            done = lab.finish(client)
+            assert done.status == 1 and done.events('error'), done.describe()
+        assert lab.wait_peer('disconnected', count=2)[1]['reason'] == REMOTE_USER_TERMINATED
+    lab.gatt('read', '2A19', via=f'unix:{lab.path("bridge")}')
+    lab.stop(tool)
+
+
+@mark.lab(KINDS)
+def test_bridge_through_stunnel(lab):
+    """TLS with certificates of both sides, as the guide has it: a device is read, and one without the right certificate gets nothing"""
+    program = shutil.which('stunnel') or shutil.which('stunnel4')
+    if not program or not shutil.which('openssl'):
+        skip('stunnel is missing: Tools/install peers')
+    for name in 'server', 'client', 'stranger':
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', f'/CN={name}', '-keyout',
+                        lab.path(f'{name}.key'), '-out', lab.path(f'{name}.pem')], check=True, capture_output=True)
+        with open(lab.path(f'{name}.pem'), 'a') as pem, open(lab.path(f'{name}.key')) as key:
+            pem.write(key.read())
+    tool, at = bridge(lab)
+    inner, outer = int(at.rsplit(':', 1)[1]), free_port()
+
+    def stunnel(name, *lines):
+        with open(lab.path(f'{name}.conf'), 'w') as file:
+            file.write('\n'.join(['foreground = yes', 'pid =', f'cert = {lab.path(name)}.pem', '[bridge]', *lines, '']))
+        return started(lab, f'stunnel-{name}', program, lab.path(f'{name}.conf'))
+
+    def listens(name):
+        said = lambda: open(lab.path(f'stunnel-{name}.log')).read()
+        wait_until(lambda: 'Configuration successful' in said(), said)
+
+    def client(name):
+        port = free_port()
+        return port, stunnel(name, 'client = yes', f'accept = 127.0.0.1:{port}', f'connect = 127.0.0.1:{outer}', 'verifyPeer = yes',
+                             f'CAfile = {lab.path("server.pem")}')
+
+    with stunnel('server', f'accept = 127.0.0.1:{outer}', f'connect = 127.0.0.1:{inner}', 'verifyPeer = yes', f'CAfile = {lab.path("client.pem")}'):
+        listens('server')
+        before = len(tool.events('bridgeClient'))
+        port, far = client('stranger')
+        with far:
+            listens('stranger')
+            lab.run('info', via=f'tcp:127.0.0.1:{port}', status=3)
+        assert len(tool.events('bridgeClient')) == before, 'a stranger reached the bridge'
+        port, far = client('client')
+        with far as process:
+            listens('client')
+            assert lab.gatt('read', '2A19', via=f'tcp:127.0.0.1:{port}').events('value')[0]['value'] == '57'
+            tool.wait_for(lambda l: l.get('state') == 'ended', 'ended')
+            subscribed = lab.start('gatt', 'BumblePeer', 'subscribe', '2A37', via=f'tcp:127.0.0.1:{port}')
+            subscribed.wait_event('notified')
+            process.kill()
+            done = lab.finish(subscribed)
+            assert done.status == 1 and done.events('error'), done.describe()
+        assert lab.wait_peer('disconnected', count=2)[1]['reason'] == REMOTE_USER_TERMINATED
+    lab.run('info', via=at)
+    lab.stop(tool)

@@ -1,9 +1,10 @@
 """`bletool serial` and `serve --serial`: octets through UART services, with pipes, TCP and a terminal program at the ends."""
-import hashlib, os, random, shutil, signal, socket, struct, subprocess, threading, time
+import contextlib, hashlib, os, random, shutil, signal, socket, struct, subprocess, threading, time
 
 from pytest import mark, param, skip
 
 from jelling.child import PATIENCE, Failure, wait_until
+from jelling.daemon import NOBODY, PYTHON3, needs_root
 from jelling.screen import Program
 
 BUMBLE = ('bumble',)
@@ -222,3 +223,55 @@ def test_serial_serves_one_program(lab):
     far.tool.wait_stderr('turned away')
     far.socket.shutdown(socket.SHUT_RDWR)
     assert lab.finish(far.tool).status == 0
+
+
+@mark.lab(('simulator',), peer=False)
+@needs_root
+def test_serial_other_user(lab):
+    """Another user cannot open the port, nor the socket, nor have a link replaced or followed that he has put in a shared folder"""
+    other = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', PYTHON3, '-c']
+
+    def tried(program, *words):
+        return subprocess.run([*other, 'import os, socket, sys\n' + program, *words], capture_output=True, text=True, cwd='/')
+    os.chmod(lab.dir, 0o755)
+    folder = lab.path('shared')
+    os.mkdir(folder)
+    os.chmod(folder, 0o1777)
+    path = os.path.join(folder, 'port')
+    # A link to nothing, as a tool leaves it that was killed, but of another user; and one to a file that is not there.
+    for target in '/dev/pts/9999', lab.path('wanted'):
+        assert tried('os.symlink(*sys.argv[1:])', target, path).returncode == 0
+        error = lab.run('serve', '--serial', '--pty', path, status=2).events('error')[0]['message']
+        assert 'exists already' in error and os.readlink(path) == target and not os.path.lexists(lab.path('wanted')), error
+        os.unlink(path)
+    tool = lab.start('serve', '--serial', '--name', PORT, '--pty', path)
+    tool.wait_event('serialReady')
+    assert 'PermissionError' in tried('open(sys.argv[1], "rb+", 0)', path).stderr
+    assert 'PermissionError' in tried('os.unlink(sys.argv[1])', path).stderr
+    lab.stop(tool)
+    assert not os.path.lexists(path)
+    door = lab.path('door')
+    tool = lab.start('serve', '--serial', '--name', PORT, '--listen', f'unix:{door}')
+    tool.wait_event('serialReady')
+    assert 'PermissionError' in tried('socket.socket(socket.AF_UNIX).connect(sys.argv[1])', door).stderr
+    with socket.socket(socket.AF_UNIX) as own:
+        own.connect(door)
+    assert lab.finish(tool).status == 0
+
+
+@mark.lab(('simulator',), peer=False)
+def test_serial_many_are_turned_away(lab):
+    """A flood of programs at the port is turned away in few lines, and the one that is served goes on"""
+    far = Far(lab)
+    host, port = far.path.removeprefix('tcp:').rsplit(':', 1)
+    for _ in range(500):
+        with socket.create_connection((host, int(port))) as other:
+            other.settimeout(PATIENCE)
+            with contextlib.suppress(ConnectionError):
+                assert other.recv(1) == b''
+    with near(lab, '--linger', '2', stderr=subprocess.PIPE) as tool:
+        tool.stdin.write(b'still here')
+        tool.stdin.close()
+        assert tool.wait() == 0, tool.stderr.read()
+    wait_until(lambda: far.taken == b'still here', lambda: bytes(far.taken))
+    assert 0 < far.tool.stderr().count('turned away') < 100

@@ -1,10 +1,11 @@
 """Firmware update: `dfu` and `smp` with a peripheral of Bumble's that uses the package `smp` of PyPI, and with simulated devices."""
-import hashlib, io, json, os, pathlib, struct, subprocess, zipfile
+import hashlib, io, json, os, pathlib, re, resource, struct, subprocess, zipfile
 
 from pytest import fixture, mark
 
 from jelling.child import PATIENCE
 from jelling.programs import BLETOOL, PYTHON
+from jelling.screen import Program
 
 ADDRESS = 'C0:00:00:00:0A:01/random'
 KINDS = ('bumble', 'btvirt')
@@ -200,3 +201,43 @@ def test_files_are_checked_first(board, tmp_path, image):
     lines = board('nordic-dfu', 'dfu', ADDRESS, image, status=1)
     assert 'zip package of nrfutil' in events(lines, 'error')[0]['message'] and len(events(lines, 'updatePhase')) == 1
     assert events(board('mcumgr', 'dfu', '-', image), 'firmware')[0]['parts'][0]['version'] == '2.0.0'
+
+
+@mark.parametrize('columns', [100, 40, 12])
+def test_progress_at_a_terminal(tmp_path, columns):
+    """Progress is one line at any width, which goes away: with octets and rate where there is room, else percent and the time that is left"""
+    air, path = tmp_path / 'air.json', tmp_path / 'large.bin'
+    air.write_text(json.dumps({'devices': [{'kind': 'mcumgr', 'name': 'Board', 'address': ADDRESS}]}))
+    path.write_bytes(mcuboot((2, 0, 0), bytes(150_000)))
+    command = [BLETOOL, '--state', str(tmp_path / 'state'), '-t', f'sim:{air}', 'dfu', 'Board', str(path)]
+    with Program(command, columns=columns, rows=30) as terminal:
+        assert terminal.end(4 * PATIENCE) == 0, terminal.screen.text
+    shown = [line for line in re.split('\r\x1b\\[K|\n', terminal.raw) if ' %' in line]
+    assert len(shown) > 5 and all(len(line.rstrip('\r')) < columns for line in shown), shown[:5]
+    assert any('left' in line for line in shown) == (columns >= 40), shown[:5]
+    assert any('bytes' in line and 'left' in line for line in shown) == (columns > 80), shown[:5]
+    assert 'updated' in terminal.screen.text.replace('\n', '') and ' left' not in terminal.screen.text
+
+
+def test_hostile_packages(tmp_path):
+    """Zip bombs, names that lead elsewhere and manifests without end are refused in words, in time and memory that a file of their size needs"""
+    def package(files, manifest):
+        path = tmp_path / 'hostile.zip'
+        with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+            archive.writestr('manifest.json', manifest if isinstance(manifest, bytes) else json.dumps(manifest))
+        return str(path)
+    large = mcuboot((2, 0, 0), bytes(12 << 20))
+    limited = lambda: resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20))
+    makers = {
+        'more than 32 MiB': lambda: package({'a': large}, {'files': [{'file': 'a', 'image_index': i} for i in range(16)]}),
+        'longer than': lambda: package({}, b' ' * (15 << 20) + b'{}'),
+        'nested': lambda: package({}, b'[' * 100_000),
+        'lacks the file': lambda: package({'../../etc/passwd': b'x'}, {'files': [{'file': '\x1b[2J../../etc/passwd'}]}),
+        'names 9000 files': lambda: package({}, {'files': [{}] * 9000}),
+        'the init packet': lambda: package({'a': bytes(15 << 20)}, {'manifest': {'application': {'bin_file': 'a', 'dat_file': 'a'}}})}
+    for words, make in makers.items():
+        done = subprocess.run([BLETOOL, 'dfu', '-', make()], capture_output=True, text=True, timeout=PATIENCE, preexec_fn=limited)
+        assert done.returncode == 2 and words in done.stderr and '\x1b' not in done.stderr, (words, done.stderr)
+    assert not os.path.exists(tmp_path / 'etc')

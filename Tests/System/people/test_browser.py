@@ -7,7 +7,7 @@ from jelling.lab import Lab
 from jelling.programs import BLETOOL
 from jelling.screen import Program
 
-BELT, LAMP = 'C0:DE:00:00:00:11', 'C0:DE:00:00:00:22'
+BELT, LAMP, SHED = 'C0:DE:00:00:00:11', 'C0:DE:00:00:00:22', '00:DE:00:00:00:33'
 HOSTILE = 'L\x1b[2J\u202egpj 名前 ' + 'x' * 40
 WORLD = {'devices': [
     {'name': 'Belt', 'address': f'{BELT}/random', 'interval': 0.1, 'rssi': -40, 'services': [
@@ -16,7 +16,11 @@ WORLD = {'devices': [
         {'uuid': '180A', 'characteristics': [{'uuid': '2A29', 'value': HOSTILE.encode().hex()},
                                              {'uuid': '2A24', 'value': '4a31', 'readError': 2}]}]},
     {'name': 'Lamp', 'address': f'{LAMP}/random', 'interval': 0.1, 'rssi': -60, 'services': [
-        {'uuid': '1815', 'characteristics': [{'uuid': '2A56', 'properties': ['read', 'write'], 'value': '00'}]}]}]}
+        {'uuid': '1815', 'characteristics': [{'uuid': '2A56', 'properties': ['read', 'write'], 'value': '00'}]},
+        {'uuid': '6A656C6C-696E-6700-8000-0000000000A1', 'characteristics': [
+            {'uuid': '6A656C6C-696E-6700-8000-0000000000A2', 'value': '01'}]}]},
+    {'name': 'Shed', 'address': f'{SHED}/public', 'interval': 0.1, 'rssi': -70,
+     'serviceData': {'uuid': 'FCD2', 'value': '4002c40903bf130164'}}]}
 FOREIGN = re.compile('[\u202a-\u202e\u2066-\u2069\x9b]')
 
 
@@ -140,6 +144,72 @@ def test_command_does_the_same(tmp_path, world):
         ends(program)
     run = subprocess.run([BLETOOL, *command[1:]], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stdout.strip()) == (0, '57 = 87 %'), run.stderr
+
+
+def test_beacon(tmp_path, world):
+    """What accepts no connections is not connected to: its page has what it advertises, and the command that shows it"""
+    with table(tmp_path, world, 'Shed') as program:
+        open_device(program, 'Shed', 'not connectable')
+        for pattern in ('says BTHome v2: temperature 25 °C', '0x16 Service Data: d2fc4002c40903bf130164', r'every \d+ ms',
+                        r'accepts\s+no\s+connections', 'Enter look again'):
+            see(program, pattern)
+        press(program, 'c', f'lescan --accept {SHED}/public')
+        press(program, '\x1b', 'accepts\\s+no')
+        assert not program.shows('lescan --accept', 0.5)
+        press(program, '\r', 'not connectable')
+        press(program, '\x1b', 'ADDRESS')
+        assert not re.search('link', program.screen.lines[0])
+        program.press('q')
+        ends(program)
+
+
+def test_advertised(tmp_path, world):
+    """`d` on a page shows what the device advertises, and Esc its services again; c is hidden by Esc, too"""
+    with table(tmp_path, world, 'Belt') as program:
+        open_device(program, 'Belt')
+        see(program, '2A19')
+        press(program, 'd', '0x09 Complete Local Name: 42656c74 = Belt')
+        gone(program, '2A19')
+        press(program, '\x1b', '2A19')
+        press(program, 'c', f'gatt {BELT}/random')
+        program.press('\x1b')
+        gone(program, f'gatt {BELT}')
+        see(program, 'Belt.*connected')
+        press(program, '\x1b', 'ADDRESS')
+        program.press('q')
+        ends(program)
+
+
+def test_small_terminals(tmp_path, world):
+    """Help scrolls where it has no room, and a terminal that is too small is told so"""
+    with table(tmp_path, world, 'Belt') as program:
+        program.resize(40, 12)
+        press(program, '?', 'any other key')
+        assert not re.search('end the scan', program.screen.text)
+        press(program, '\x1b[F', 'end the scan')
+        press(program, '\x1b[H', 'sort by')
+        press(program, '?', 'Belt')
+        open_device(program, 'Belt', 'conn')
+        see(program, '2A19')
+        press(program, '?', 'any other key')
+        press(program, '\x1b[F', r'link\s+stays')
+        press(program, '?', '2A19')
+        program.resize(30, 8)
+        see(program, '(?s)30.*columns.*8.*rows.*40')
+        program.resize(80, 24)
+        press(program, '\x1b', 'ADDRESS')
+        program.press('q')
+        ends(program)
+
+
+def test_long_uuids(tmp_path, world):
+    """Where a UUID has no room, its middle is left out"""
+    with table(tmp_path, world, 'Lamp') as program:
+        open_device(program, 'Lamp')
+        see(program, '6A656C6C-696E-6700-8000-0000000000A1')
+        see(program, r'6A656C6C-\S*…\S*0A2 +read')
+        program.press('qq')
+        ends(program)
 
 
 @mark.parametrize('how', ['q', '\x03', signal.SIGTERM, signal.SIGHUP])

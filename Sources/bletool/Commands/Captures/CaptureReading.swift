@@ -1,4 +1,5 @@
 import BLECapture
+import BLELinux
 import BLEText
 import Glibc
 
@@ -7,6 +8,8 @@ struct CaptureReading: ~Copyable {
     /// How many errors of a file are printed individually.
     private static let maximumNoteCount = 10
     private static let recordsBetweenLooks = 50_000
+    /// After so many looks, and after the first one, the pages of code that rare packets have brought in are released.
+    private static let looksBetweenReleases = 20
 
     private var reader: CaptureReader
     private let console: Console
@@ -58,7 +61,12 @@ struct CaptureReading: ~Copyable {
     /// Calls `body` with each readable record. The first errors, and what was left out, are printed on standard error.
     mutating func readAll(_ body: (borrowing CaptureRecord) throws -> Void) throws {
         var countdown = Self.recordsBetweenLooks
-        defer { console.showProgress("") }
+        var looks = 0
+        defer {
+            console.showProgress("")
+            // Whoever shows what was counted needs other code than the reader.
+            clinux_release_code()
+        }
         while true {
             var ownError: (any Error)?
             do throws(CaptureError) {
@@ -75,6 +83,8 @@ struct CaptureReading: ~Copyable {
                 countdown = Self.recordsBetweenLooks
                 if Task.isCancelled { throw Failure.interrupted }
                 showProgress()
+                if looks % Self.looksBetweenReleases == 0 { clinux_release_code() }
+                looks += 1
             }
         }
     }

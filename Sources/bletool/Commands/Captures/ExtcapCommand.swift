@@ -104,25 +104,16 @@ struct ExtcapCommand: ToolCommand {
     private func capture(_ source: Source, in session: Session) async throws {
         guard let fifo else { throw Failure("name the pipe with --fifo", status: .usage) }
         if extcapCaptureFilter?.isEmpty == false { throw Failure(Self.noFilter, status: .usage) }
+        let pipe = try CapturePipe(path: fifo, link: Self.link)
         do {
-            var writer: CaptureWriter
-            do throws(CaptureError) { writer = try CaptureWriter(path: fifo, format: .pcap, link: Self.link) } catch {
-                throw Failure("\(fifo): \(error)", code: .fileNotWritten)
-            }
-            /// - Returns: whether somebody still reads.
-            func write(_ record: borrowing CaptureRecord) throws -> Bool {
-                do throws(CaptureError) { try writer.append(record) } catch {
-                    if case .cannotWrite(SystemError(number: EPIPE)) = error.reason { return false }
-                    throw Failure("\(fifo): \(error)", code: .fileNotWritten)
-                }
-                return true
-            }
             switch source {
             case .kernel(let adapter):
-                try LiveTraffic.ofKernel(adapter: adapter, until: { Task.isCancelled }, write)
+                try LiveTraffic.ofKernel(
+                    adapter: adapter, until: { Task.isCancelled }, begin: { try pipe.open() }, { try pipe.write($0) })
             case .daemon:
                 guard let daemon = Self.daemon else { throw Failure("bled does not run", status: .transportNotOpened) }
-                let lost = try await LiveTraffic.ofDaemon(session.on(daemon), write)
+                let lost = try await LiveTraffic.ofDaemon(
+                    session.on(daemon), begin: { _ in try pipe.open() }, { try pipe.write($0) })
                 if lost > 0 { session.console.note("\(lost) packets were dropped, because they were read too slowly") }
             }
         } catch {

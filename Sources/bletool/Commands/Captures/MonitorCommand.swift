@@ -20,6 +20,10 @@ struct MonitorCommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    // The simulator's packets are in no kernel: a capture has them.
+    static var trial: String { "bletool -t sim -w sim.pcapng lescan --duration 5, then bletool decode sim.pcapng" }
+
     @OptionGroup var selection: PacketSelection
 
     @Option("Stop after this many seconds.", "seconds", parsing: .unconditional) var duration: Seconds?

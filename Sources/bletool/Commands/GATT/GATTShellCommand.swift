@@ -23,6 +23,8 @@ struct GATTShellCommand: ToolCommand {
 
     @Argument(peerHelp) var peer: PeerArgument
 
+    static var trial: String { "bletool -t sim gatt 'Jelling Heart'" }
+
     func run(in session: Session) async throws {
         let (peer, search, strength) = (peer, connection.search, strength)
         let isInteractive = session.console.showsProgress && TerminalMode.isPossible

@@ -22,6 +22,9 @@ struct PairCommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    static var trial: String { "bletool -t sim pair 'Lock 271828' --io keyboard --passkey 271828" }
+
     @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var pairing: PairingArguments
 

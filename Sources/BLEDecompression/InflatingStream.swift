@@ -1,20 +1,28 @@
 // The decompressor of CZlib, declared by name: importing that module would make everyone who sees a module above this one
 // ask for its module map.
 // swift-format-ignore: AlwaysUseLowerCamelCase
-@_extern(c) func czlib_stream_open(_ window: Int32) -> UnsafeMutableRawPointer?
+@_extern(c) private func czlib_stream_open(_ window: Int32) -> UnsafeMutableRawPointer?
 // swift-format-ignore: AlwaysUseLowerCamelCase
-@_extern(c) func czlib_stream_close(_ stream: UnsafeMutableRawPointer?)
+@_extern(c) private func czlib_stream_close(_ stream: UnsafeMutableRawPointer?)
 // swift-format-ignore: AlwaysUseLowerCamelCase
-@_extern(c) func czlib_stream_read(
+@_extern(c) private func czlib_stream_read(
     _ stream: UnsafeMutableRawPointer, _ input: UnsafePointer<UInt8>?, _ inputLength: Int,
     _ taken: UnsafeMutablePointer<Int>, _ output: UnsafeMutablePointer<UInt8>?, _ capacity: Int,
     _ given: UnsafeMutablePointer<Int>
 ) -> Int32
 
+/// Why octets are not decompressed.
+package enum InflatingError: Error, Hashable, Sendable {
+    /// zlib is not installed, or there is no memory for it.
+    case noDecompressor
+    /// The octets are no such stream.
+    case damaged
+}
+
 /// A compressed stream that is read piece by piece; zlib keeps 32 kB of it.
 @safe
-struct InflatingStream: ~Copyable {
-    enum Form: Int32 {
+package struct InflatingStream: ~Copyable {
+    package enum Form: Int32 {
         case gzip = 31
         case zlib = 15
         case raw = -15
@@ -22,10 +30,10 @@ struct InflatingStream: ~Copyable {
 
     private let stream: UnsafeMutableRawPointer
     /// Whether its end has been read.
-    private(set) var isOver = false
+    package private(set) var isOver = false
 
-    /// - Throws: `SystemError.noDecompressor`.
-    init(_ form: Form) throws(SystemError) {
+    /// - Throws: `InflatingError.noDecompressor`.
+    package init(_ form: Form) throws(InflatingError) {
         guard let opened = unsafe czlib_stream_open(form.rawValue) else { throw .noDecompressor }
         unsafe stream = opened
     }
@@ -34,10 +42,10 @@ struct InflatingStream: ~Copyable {
 
     /// Fills the front of `output` from `input`.
     /// - Returns: how many octets of each were used.
-    /// - Throws: `SystemError.damagedArchive`.
-    mutating func read(
+    /// - Throws: `InflatingError.damaged`.
+    package mutating func read(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-    ) throws(SystemError) -> (taken: Int, given: Int) {
+    ) throws(InflatingError) -> (taken: Int, given: Int) {
         var (taken, given) = (0, 0)
         let result = unsafe czlib_stream_read(
             stream, input.baseAddress?.assumingMemoryBound(to: UInt8.self), input.count, &taken,
@@ -45,7 +53,7 @@ struct InflatingStream: ~Copyable {
         switch result {
         case 0: break
         case 1: isOver = true
-        default: throw .damagedArchive
+        default: throw .damaged
         }
         return (taken, given)
     }
