@@ -67,7 +67,7 @@ struct Outgoing {
     private mutating func sendHeld(to connection: Connection, at now: UInt64, into effects: inout Queue<DaemonEffect>) {
         connection.outbox.heldEnds = 0
         guard !connection.outbox.held.isEmpty else { return }
-        var octets = spare.popLast() ?? []
+        var octets = takeSpare()
         swap(&octets, &connection.outbox.held)
         effects.send(octets, to: connection)
         connection.outbox.heldSentAt = now
@@ -84,6 +84,9 @@ struct Outgoing {
             sendHeld(to: connection, at: now, into: &effects)
         }
     }
+
+    /// An empty buffer, for what is sent next.
+    mutating func takeSpare() -> [UInt8] { spare.popLast() ?? [] }
 
     /// The room of octets that have been sent is used again.
     mutating func reuse(_ octets: consuming [UInt8]) {

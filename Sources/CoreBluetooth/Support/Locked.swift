@@ -1,18 +1,20 @@
-import Foundation
+import Synchronization
 
 /// A value that several threads can use, one at a time.
 final class Locked<Value>: @unchecked Sendable {
     // @unchecked Sendable is safe because the value is used only under the lock.
-    private let lock = NSLock()
+    private let lock = Mutex(())
     private var value: Value
 
     init(_ value: Value) { self.value = value }
 
+    @inline(__always)
     func with<Result>(_ body: (inout Value) -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&value)
+        lock.withLock { _ in Passed(result: body(&value)) }.result
     }
+
+    /// What leaves the lock. The caller has it alone.
+    private struct Passed<Result>: @unchecked Sendable { let result: Result }
 
     var current: Value { with { $0 } }
 }
