@@ -48,7 +48,7 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
     @inline(__always)
     func withValue<Result>(of key: Key, _ body: (Value) -> Result) -> Result? {
         guard let place = find(key) else { return nil }
-        return values[place].map(body)
+        return withValue(at: place, body)
     }
 
     /// Where a key is, for `withValue(at:)` and `change(at:)` until a key is removed.
@@ -58,9 +58,16 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
         hint < keys.count && keys[hint] == key ? hint : find(key)
     }
 
-    /// Reads the value at a place.
+    /// Reads the value at a place, where it is: what is taken out of an array is copied, with all that it refers to.
     @inline(__always)
-    func withValue<Result>(at place: Int, _ body: (Value) -> Result) -> Result? { values[place].map(body) }
+    func withValue<Result>(at place: Int, _ body: (Value) -> Result) -> Result? {
+        unsafe values.withUnsafeBufferPointer { values in
+            // Checked here, as the buffer does not in an optimised program.
+            precondition(values.indices.contains(place))
+            guard unsafe values[place] != nil else { return nil }
+            return unsafe body(values[place].unsafelyUnwrapped)
+        }
+    }
 
     /// Changes the value at a place.
     @inline(__always)
