@@ -68,7 +68,7 @@ actor TransportUser {
     func arrived(at peer: Int32, after packets: [[UInt8]]) throws -> Int {
         try send(packets)
         var buffer = [UInt8](repeating: 0, count: 4096)
-        return unsafe recv(peer, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue | MSG_PEEK.rawValue))
+        return unsafe recv(peer, &buffer, buffer.count, Int32(MSG_DONTWAIT | MSG_PEEK))
     }
 
     private func call(_ body: (any HCITransport) throws -> Void) throws {

@@ -91,7 +91,8 @@ struct Outgoing {
     /// The room of octets that have been sent is used again.
     mutating func reuse(_ octets: consuming [UInt8]) {
         guard octets.capacity >= 64, octets.capacity <= 2 * Self.octets, spare.count < Self.spareBuffers else { return }
-        octets.removeAll(keepingCapacity: true)
+        // Nothing is there to remove from a buffer that was not used, and another one may still refer to it.
+        if !octets.isEmpty { octets.removeAll(keepingCapacity: true) }
         spare.append(octets)
     }
 }
