@@ -183,8 +183,9 @@ extension FrameReader {
         var (writer, copy) = (ProtoWriter(behind: frames.moved(), header: headerOctets), message)
         // Of what these messages have, the schema has everything.
         try? M.codeValue(number, "", &copy, &writer)
-        frames = writer.octets
-        setHeader(of: &frames, at: start)
+        setHeader(of: &writer.octets, at: start)
+        // What the writer still had would be copied by the next one.
+        swap(&frames, &writer.octets)
     }
 }
 
