@@ -58,19 +58,6 @@ actor TransportUser {
 
     func close() throws { try call { $0.close() } }
 
-    /// Sends packets and closes the transport before the loop waits again.
-    func close(behind packets: [[UInt8]]) throws {
-        try send(packets)
-        try close()
-    }
-
-    /// How many octets have arrived when these packets were sent and the loop has not waited yet.
-    func arrived(at peer: Int32, after packets: [[UInt8]]) throws -> Int {
-        try send(packets)
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        return unsafe recv(peer, &buffer, buffer.count, Int32(MSG_DONTWAIT | MSG_PEEK))
-    }
-
     private func call(_ body: (any HCITransport) throws -> Void) throws {
         guard let transport else { return }
         isCalling = true

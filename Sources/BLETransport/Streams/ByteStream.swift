@@ -7,13 +7,20 @@ public final class ByteStream {
     private let port: PacketDescriptor
     private let buffer: UnsafeMutableRawBufferPointer
     private var receive: ((RawSpan) -> Void)?
+    private var loop: EventLoop?
+    /// Whether something was written since the loop last waited: what is sent from then on waits in `unsent`.
+    private var isGathering = false
+    private var unsent: [UInt8] = []
 
     private static let bufferByteCount = 16 * 1024
+    /// So much is written at once, whatever else the loop has to do: the other side reads as much at once, and works on it
+    /// while the next part is made.
+    private static let unsentByteCount = bufferByteCount
 
     /// - Parameter descriptor: a connected socket; it is taken over.
     public init(descriptor: Int32) {
         port = PacketDescriptor(
-            descriptor: descriptor, isSocket: true, gathers: true, joins: true, readsToEnd: true,
+            descriptor: descriptor, isSocket: true, joins: true, readsToEnd: true,
             nameError: { call, code in
                 [EPIPE, ECONNRESET].contains(code) ? .closedByPeer : .system(call: call, code: code)
             })
@@ -41,19 +48,42 @@ public final class ByteStream {
     ) throws(TransportError) {
         try port.start(on: loop, readable: { self.read() }, closed: closed)
         self.receive = receive
+        self.loop = loop
     }
 
     /// Writes the first that is sent after the loop has waited at once, what follows together before the loop waits
     /// again, or as soon as the kernel takes it. Each write can wake the other side, which costs more than what is
     /// written; with the first one it can begin.
-    public func send(_ bytes: RawSpan) { port.send(bytes) }
+    public func send(_ bytes: RawSpan) {
+        guard port.isOpen, isGathering else {
+            gather()
+            return port.send(bytes)
+        }
+        unsafe bytes.withUnsafeBytes { unsafe unsent.append(contentsOf: $0) }
+        if unsent.count >= Self.unsentByteCount { flush() }
+    }
+
+    private func gather() {
+        guard let loop, port.isOpen else { return }
+        isGathering = true
+        loop.runBeforeWait {
+            self.isGathering = false
+            self.flush()
+        }
+    }
+
+    private func flush() {
+        guard !unsent.isEmpty else { return }
+        port.send(unsent.span.bytes)
+        unsent.removeAll(keepingCapacity: unsent.count <= Self.bufferByteCount)
+    }
 
     /// Octets that the kernel has not taken yet; beyond 1 MiB the stream ends with `TransportError.sendQueueFull`.
-    public var waitingByteCount: Int { port.waitingByteCount }
+    public var waitingByteCount: Int { port.waitingByteCount + unsent.count }
 
     /// Octets that the kernel did not take, because the other side does not read. When it takes some, `flushed` is
     /// called.
-    public var refusedByteCount: Int { port.refusedByteCount }
+    public var refusedByteCount: Int { port.waitingByteCount }
 
     /// Octets that the kernel has taken since the start.
     public var takenByteCount: UInt64 { port.takenByteCount }
@@ -79,6 +109,7 @@ public final class ByteStream {
 
     /// Ends the stream and closes its descriptor; what the kernel does not take at once is dropped.
     public func close() {
+        flush()
         receive = nil
         port.close()
     }

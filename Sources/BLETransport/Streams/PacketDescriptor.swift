@@ -1,15 +1,13 @@
 import BLELinux
 import Glibc
 
-/// A descriptor on the loop that sends packets: one write each, or one for those that follow each other closely on a
-/// stream; queued while the kernel accepts no more, ended once.
+/// A descriptor on the loop that sends packets: one write each, queued while the kernel accepts no more, ended once.
 ///
 /// Transports supply the reading and the names of errors.
 final class PacketDescriptor {
     let descriptor: Int32
     private let isSocket: Bool
     private let readsToEnd: Bool
-    private let gathers: Bool
     private let nameError: (_ call: String, _ code: Int32) -> TransportError
     private let cleanUp: (Int32) -> Void
 
@@ -20,35 +18,22 @@ final class PacketDescriptor {
     private var isClosed = false
     /// Whether the other side takes nothing any more, while what it sent before is still read.
     private var isDeaf = false
-    /// Whether something was written since the loop last waited: what is sent from then on waits in `unsent`.
-    private var isGathering = false
-    private var unsent: [UInt8] = []
-    /// Made once, as the loop needs it for each turn in which something is sent.
-    private var endGathering: () -> Void = {}
-
-    /// So much is written at once, whatever else the loop has to do: the other side reads as much at once, and works on it
-    /// while the next part is made.
-    private static let gatheredByteCount = 16 * 1024
 
     /// - Parameters:
     ///   - descriptor: owned from now on; made non-blocking.
-    ///   - gathers: whether packets may leave together. The first one that is sent after the loop has waited leaves at
-    ///     once, those that follow it together before the loop waits again: each write can wake the other side, which
-    ///     costs more than what is written, and with the first one it can begin.
     ///   - joins: whether the limits of packets may change when they are queued.
     ///   - readsToEnd: whether the end comes when everything has been read that the other side sent before it was gone,
     ///     and not when a packet cannot be sent any more.
     ///   - nameError: the error for a failed call with this errno value.
     ///   - cleanUp: runs right before the descriptor is closed.
     init(
-        descriptor: Int32, isSocket: Bool, gathers: Bool = false, joins: Bool = false, readsToEnd: Bool = false,
+        descriptor: Int32, isSocket: Bool, joins: Bool = false, readsToEnd: Bool = false,
         nameError: @escaping (_ call: String, _ code: Int32) -> TransportError,
         cleanUp: @escaping (Int32) -> Void = { _ in }
     ) {
         self.descriptor = descriptor
         self.isSocket = isSocket
         self.readsToEnd = readsToEnd
-        self.gathers = gathers
         self.nameError = nameError
         self.cleanUp = cleanUp
         queue = SendQueue(joins: joins)
@@ -67,10 +52,8 @@ final class PacketDescriptor {
     var isReading = true {
         didSet { if isReading != oldValue { updateInterest() } }
     }
-    /// What the kernel did not take.
-    var refusedByteCount: Int { queue.byteCount }
     /// What the kernel has not taken yet.
-    var waitingByteCount: Int { queue.byteCount + unsent.count }
+    var waitingByteCount: Int { queue.byteCount }
     /// What the kernel has taken since the start.
     private(set) var takenByteCount: UInt64 = 0
     /// Called when less waits: the kernel has taken some of it, or the other side is gone and all was thrown away.
@@ -92,38 +75,9 @@ final class PacketDescriptor {
         }
         self.loop = loop
         self.closed = closed
-        guard gathers else { return }
-        endGathering = {
-            self.isGathering = false
-            self.sendUnsent()
-        }
     }
 
-    /// Sends a packet, which the kernel takes now or as soon as it can; with `gathers`, before the loop waits.
     func send(_ packet: RawSpan) {
-        guard isOpen, !isDeaf else { return }
-        guard isGathering else {
-            if gathers, let loop {
-                isGathering = true
-                loop.runBeforeWait(endGathering)
-            }
-            return pass(packet)
-        }
-        unsafe packet.withUnsafeBytes { unsafe unsent.append(contentsOf: $0) }
-        if unsent.count >= Self.gatheredByteCount { sendUnsent() }
-    }
-
-    private func sendUnsent() {
-        guard !unsent.isEmpty else { return }
-        var octets: [UInt8] = []
-        swap(&octets, &unsent)
-        pass(octets.span.bytes)
-        octets.removeAll(keepingCapacity: octets.count <= 2 * Self.gatheredByteCount)
-        swap(&octets, &unsent)
-    }
-
-    /// Gives the kernel a packet, or several that were gathered.
-    private func pass(_ packet: RawSpan) {
         guard isOpen, !isDeaf else { return }
         var sent = 0
         if queue.isEmpty {
@@ -155,11 +109,7 @@ final class PacketDescriptor {
         if isOpen, !isReading { registration?.pause() }
     }
 
-    /// Ends; what the kernel does not take at once is dropped.
-    func close() {
-        sendUnsent()
-        end(nil)
-    }
+    func close() { end(nil) }
 
     /// Ends with the error for a failed call.
     func fail(call: String, code: Int32) { end(nameError(call, code)) }
@@ -194,7 +144,6 @@ final class PacketDescriptor {
         }
         isDeaf = true
         queue = SendQueue()
-        unsent = []
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -216,8 +165,6 @@ final class PacketDescriptor {
         cleanUp(descriptor)
         Glibc.close(descriptor)
         queue = SendQueue()
-        unsent = []
-        endGathering = {}
         flushed = {}
         guard let closed, let loop else { return }
         self.closed = nil

@@ -55,13 +55,6 @@ enum StreamSockets {
         throw nameError(lastCode, address: .tcp(host: host, port: port), path: nil)
     }
 
-    /// Whether a socket is a stream of octets, and does not keep the limits of packets.
-    static func isStream(_ descriptor: Int32) -> Bool {
-        var (type, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
-        return unsafe getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0
-            && type == Int32(SOCK_STREAM.rawValue)
-    }
-
     /// What each connection by TCP gets: what is sent leaves at once, and the kernel asks whether the other side is still
     /// there, whose loss is an error after about a minute.
     static func setUpTCP(_ descriptor: Int32) {

@@ -38,11 +38,8 @@ public final class StreamTransport: HCITransport {
     ) {
         self.address = address
         framer = LineFramer(line: line)
-        // A socket that keeps the limits of packets needs a write for each, and a serial line has nobody to wake.
-        let gathers = isSocket && line == .exact && StreamSockets.isStream(descriptor)
         port = PacketDescriptor(
-            descriptor: descriptor, isSocket: isSocket, gathers: gathers, nameError: StreamTransport.nameError,
-            cleanUp: cleanUp)
+            descriptor: descriptor, isSocket: isSocket, nameError: StreamTransport.nameError, cleanUp: cleanUp)
         unsafe buffer = .allocate(byteCount: StreamTransport.bufferByteCount, alignment: 16)
     }
 
@@ -63,8 +60,7 @@ public final class StreamTransport: HCITransport {
         self.loop = loop
     }
 
-    /// Writes a packet as soon as the kernel accepts it, in one piece: at once, or, on the stream of a socket, with those
-    /// that follow one before the loop waits.
+    /// Writes a packet, at once or as soon as the kernel accepts it.
     public func send(_ packet: RawSpan) {
         port.send(packet)
         guard Self.isReset(packet), port.isOpen else { return }

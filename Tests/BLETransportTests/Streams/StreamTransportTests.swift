@@ -75,24 +75,7 @@ struct StreamTransportTests {
         }
     }
 
-    @Test("packets that are sent together leave whole and in order: the first at once, the others with one write")
-    func together() async throws {
-        try await withLoop { loop in
-            let pair = SocketPair()
-            let user = TransportUser(loop: loop)
-            try await user.start(pair.transport())
-            let packets = (0..<20).map { Sample.numberedACL($0, dataByteCount: 20) }
-            #expect(try await user.arrived(at: pair.peer, after: packets) == packets[0].count)
-            let all = Array(packets.joined())
-            #expect(readBytes(all.count, from: pair.peer) == all)
-            // What waits when the transport is closed is not lost.
-            try await user.close(behind: packets)
-            #expect(readBytes(all.count, from: pair.peer) == all)
-            pair.closePeer()
-        }
-    }
-
-    @Test("each packet goes out in one write where the limits of packets are kept")
+    @Test("each packet goes out in one write")
     func onePacketPerWrite() async throws {
         try await withLoop { loop in
             let pair = SocketPair(kind: SOCK_SEQPACKET)
