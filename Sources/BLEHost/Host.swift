@@ -193,7 +193,11 @@ public struct Host: ~Copyable {
     public mutating func drainPackets(_ send: (RawSpan) -> Void) { effects.packets.drain(send) }
 
     /// Whether packets or requests for cryptography wait to be taken, and not only events.
-    public var asksOwner: Bool { !effects.packets.isEmpty || effects.cryptoRequests.hasQuestions }
+    ///
+    /// Mutating, because it is asked for each packet: what only reads is compiled for a copy of the engine in other modules.
+    public var asksOwner: Bool {
+        mutating get { !effects.packets.isEmpty || effects.cryptoRequests.hasQuestions }
+    }
 
     /// Removes and returns the oldest event; `nil` if there is none.
     public mutating func nextEvent() -> HostEvent? { effects.events.popFirst() }

@@ -1,3 +1,4 @@
+import BLEAppLifecycle
 import BLEHost
 import BLEMessages
 import BLEPackets
@@ -74,6 +75,58 @@ struct FrequentMessageTests {
         }
     }
 
+    private static let peer = PeerIdentifier(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C_0D0E_0F10)
+
+    private static func value(_ manager: UInt32, _ event: PeripheralEvent) -> FromDaemon {
+        .appEvent(AppEvent(.peripheral(peer, event), to: ManagerID(rawValue: manager)))
+    }
+
+    @Test("a value for an app has the octets of the schema, and is read back")
+    func values() throws {
+        for manager: UInt32 in [1, 128] {
+            for handle in Self.handles {
+                for value in Self.lengths.map(Self.value) {
+                    let content = RawMessage.field(1, UInt64(handle)) + RawMessage.field(2, value)
+                    let event = RawMessage.field(1, (1...16).map { UInt8($0) }) + RawMessage.field(7, content)
+                    let message = RawMessage.field(1, UInt64(manager)) + RawMessage.field(13, event)
+                    try expect(
+                        Self.value(
+                            manager,
+                            .valueUpdated(characteristic: RemoteAttributeID(rawValue: handle), value, nil)),
+                        RawMessage.field(17, message))
+                }
+            }
+        }
+    }
+
+    @Test("a value with an error, without a value or of a descriptor is no other message for that")
+    func otherValues() throws {
+        let id = RemoteAttributeID(rawValue: 7)
+        let events: [PeripheralEvent] = [
+            .valueUpdated(characteristic: id, nil, nil), .valueUpdated(characteristic: id, [], nil),
+            .valueUpdated(characteristic: id, nil, .att(code: 5)),
+            .valueUpdated(characteristic: id, [1], .coreBluetooth(.unknown)), .descriptorValueUpdated(id, [1], nil),
+            .valueWritten(characteristic: id, nil),
+        ]
+        for event in events {
+            let message = Self.value(1, event)
+            let octets = try message.encoded()
+            #expect(message.framed() == FrameReader.frame(octets))
+            #expect(try FromDaemon(octets: octets[...]) == message)
+        }
+    }
+
+    @Test("messages are appended to what is sent before them, each as the frame that it is by itself")
+    func appended() {
+        let messages = [
+            Self.written(3), Self.value(1, .valueUpdated(characteristic: RemoteAttributeID(rawValue: 7), [1, 2], nil)),
+            Self.notification(Self.link, 3, Self.value(300), isIndication: false), Self.value(2, .nameUpdated("Belt")),
+        ]
+        var octets: [UInt8] = []
+        for message in messages { message.append(to: &octets) }
+        #expect(octets == messages.flatMap { $0.framed() })
+    }
+
     @Test("fields that are zero or empty are left out")
     func empty() throws {
         let none = LinkID(handle: ConnectionHandle(rawValue: 0), generation: 0)
@@ -91,12 +144,14 @@ struct FrequentMessageTests {
         var accepted = 0
         for round in 0..<20_000 * Mutations.repetitions {
             let (handle, value) = (Self.handles[generator.next(4)], Self.value(Self.lengths[generator.next(5)]))
-            let isRequest = round % 3 == 0
+            let isRequest = round % 4 == 0
+            let id = RemoteAttributeID(rawValue: handle)
             let frame =
-                switch round % 3 {
+                switch round % 4 {
                 case 0: Self.write(1 << UInt64(generator.next(40)), handle, value).framed()
                 case 1: Self.written(1 << UInt64(generator.next(40))).framed()
-                default: Self.notification(Self.link, handle, value, isIndication: round % 2 == 0).framed()
+                case 2: Self.value(1, .valueUpdated(characteristic: id, value, nil)).framed()
+                default: Self.notification(Self.link, handle, value, isIndication: round % 8 == 3).framed()
                 }
             var octets = Array(frame.dropFirst(FrameReader.headerOctets))
             for _ in 0...generator.next(2) {

@@ -31,6 +31,8 @@ class Feeding:
         self.folder = tempfile.TemporaryDirectory(prefix='jelling-')
         self.socket = os.path.join(self.folder.name, 'hci')
         self.log = os.path.join(self.folder.name, 'packets') if log else None
+        # The process of bled, while there is one.
+        self.daemon = None
         self.database = ['--services', str(services), '--characteristics', str(characteristics)]
         words = [*self.database, '--credits', str(credits), *(['--log', self.log] if log else [])]
         self.feeder = subprocess.Popen([os.path.join(PROGRAMS, 'Feeder'), self.socket, *words],
@@ -71,6 +73,7 @@ class Feeding:
             child = subprocess.Popen([os.environ['BLED'], '--adapter', f'unix:{self.socket}', '--socket', path],
                                      stdin=subprocess.DEVNULL, stderr=errors)
         try:
+            self.daemon = child.pid
             limit = time.monotonic() + 20
             while not os.path.exists(path) and time.monotonic() < limit:
                 time.sleep(0.01)
@@ -201,11 +204,12 @@ def notifications(name):
 
 
 def calls_rows(name, counts, count, most=0.1):
+    """Numbers of calls, with limits far above what is measured: they tell whether what comes together is handed over together."""
     if not counts:
         return row(f'system calls a notification: {name}', remark='perf is not installed, or may not count')
     counted(f'futex calls a notification: {name}', counts['futex'] / count, '', f'<={most}', 'check')
     others = counts['all'] / count
-    counted(f'system calls a notification: {name}', others, '', '', '',
+    counted(f'system calls a notification: {name}', others, '', f'<={3 * most}', 'check',
             f'reads {counts["read"] / count:.4f}, waits {counts["wait"] / count:.4f}')
 
 
@@ -225,19 +229,23 @@ def delegate(name):
             with feeding.app() as host:
                 with system_calls(host.process.pid) as counts:
                     rate(host, many, length)
-            calls_rows(f'{name}, {length} octets', counts, many, 1.5)
+            calls_rows(f'{name}, {length} octets', counts, many, 0.2)
 
 
 def through_bled(name):
     for length in 20, 244:
         many = PART * 50
         rates = {'to a tool': [], 'to an app': []}
+        called = {}
         for _ in range(3):
             with Feeding() as feeding, feeding.bled() as daemon:
                 with feeding.ours(f'bled:{daemon}') as host:
                     rates['to a tool'].append(rate(host, many, length))
                 with feeding.app(daemon) as host:
                     rates['to an app'].append(rate(host, many, length))
+                    if not called:
+                        with system_calls(host.process.pid) as called['the app'], system_calls(feeding.daemon) as called['bled']:
+                            rate(host, many, length)
         with Feeding() as feeding:
             nulls = []
             for _ in range(3):
@@ -245,6 +253,8 @@ def through_bled(name):
                     nulls.append(rate(host, many, length))
         for whom, values in rates.items():
             told_rates(f'{name} {whom}, {length} octets', {'ours': values, 'null': nulls}, remark='median of 3')
+        for whose, counts in called.items():
+            calls_rows(f'{name} to an app, {length} octets, {whose}', counts, many, 0.2)
 
 
 # MARK: Requests

@@ -27,6 +27,9 @@ public final class HostRunner {
     /// The event loop on which everything runs.
     public let loop: EventLoop
     private let configuration: AdapterConfiguration
+    /// Of the configuration, what is asked for each packet.
+    private let tap: (any PacketObserver)?
+    private let recorder: (any HostInputObserver)?
     /// How a transport ended; `error` is `nil` when it ended without one.
     private struct TransportEnd { let error: TransportError? }
 
@@ -61,6 +64,8 @@ public final class HostRunner {
         host = Host(configuration: hostConfiguration)
         self.address = address
         self.configuration = configuration
+        tap = configuration.tap
+        recorder = configuration.recorder
         self.loop = loop
     }
 
@@ -104,7 +109,7 @@ public final class HostRunner {
         let isFirst = self.handlers == nil
         self.handlers = handlers
         if isFirst {
-            configuration.recorder?.began(hostConfiguration)
+            recorder?.began(hostConfiguration)
             if !bonds.isEmpty { _ = submit(.security(.restoreBonds(bonds))) }
         }
         try openTransport()
@@ -237,14 +242,14 @@ public final class HostRunner {
     /// Submits a command to the engine; call `settle` afterwards.
     public func submit(_ command: HostCommand, from client: ClientID = .local) -> OperationID {
         let now = now
-        configuration.recorder?.observe(.command(command, client), at: now)
+        recorder?.observe(.command(command, client), at: now)
         return host.submit(command, from: client, at: now)
     }
 
     /// Names the user for whom a client works (`Host.setUser`).
     public func setUser(_ user: ClientUser?, of client: ClientID) {
         let now = now
-        configuration.recorder?.observe(.user(user, client), at: now)
+        recorder?.observe(.user(user, client), at: now)
         host.setUser(user, of: client, at: now)
     }
 
@@ -268,16 +273,16 @@ public final class HostRunner {
 
     private func input(_ input: HostInput, _ apply: (inout Host, Instant) -> Void) {
         let now = now
-        configuration.recorder?.observe(input, at: now)
+        recorder?.observe(input, at: now)
         apply(&host, now)
         settle()
     }
 
     private func receive(_ packet: RawSpan) {
         let now = now
-        configuration.tap?.observe(
+        tap?.observe(
             packet, direction: .controllerToHost, unixMicroseconds: EventLoop.unixMicroseconds)
-        configuration.recorder?.observe(.packet(packet.copied()), at: now)
+        recorder?.observe(.packet(packet.copied()), at: now)
         host.receive(packet, at: now)
         // What the engine sends leaves at once, and what only the owner waits for can wait for the rest of a batch.
         if let count = gathered, count < Self.gatheredAtOnce, !host.asksOwner {
@@ -316,7 +321,7 @@ public final class HostRunner {
 
     private func flush() {
         guard host.asksOwner else { return }
-        let (transport, tap, recorder, now) = (transport, configuration.tap, configuration.recorder, now)
+        let (transport, now) = (transport, now)
         answerCryptoRequests()
         host.drainPackets { packet in
             tap?.observe(packet, direction: .hostToController, unixMicroseconds: EventLoop.unixMicroseconds)
@@ -329,7 +334,7 @@ public final class HostRunner {
         while let question = host.nextCryptoRequest() {
             let result = configuration.cryptoProvider?.answer(question.request) ?? .failure(.unavailable)
             let now = now
-            configuration.recorder?.observe(.cryptoProvider(question.id, result), at: now)
+            recorder?.observe(.cryptoProvider(question.id, result), at: now)
             host.answer(question.id, with: result, at: now)
         }
     }

@@ -64,8 +64,9 @@ final class BondKeeper {
     /// - Parameter next: takes the engine's oldest event.
     func nextEvent(_ next: () -> HostEvent?) -> HostEvent? {
         guard held == nil else { return nil }
-        if let event = kept.take() { return delivered(event) }
-        guard let event = behind.popFirst() ?? next() else { return nil }
+        // Looked at first: to take nothing out of them moves as many octets as an event has.
+        if kept != nil, let event = kept.take() { return delivered(event) }
+        guard let event = behind.isEmpty ? next() : behind.popFirst() else { return nil }
         guard let identity = event.changedBond else { return event }
         guard store != nil else { return delivered(event) }
         // The changes that wait for the store are older than this one.

@@ -435,8 +435,22 @@ struct CentralManager {
         _ notification: GATTNotification, on link: LinkID, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
-        session(on: link)?.received(
-            notification.value, of: notification.handle, isPreserved: permissions.isPreserved, into: &effects)
+        // The oldest session on the link, where it is.
+        let place = peripherals.keys.indices.first { place in
+            peripherals.withValue(at: place) { $0.link == link } ?? false
+        }
+        guard let place else { return }
+        _ = peripherals.withValue(at: place) {
+            $0.received(
+                notification.value, of: notification.handle, isPreserved: permissions.isPreserved, into: &effects)
+        }
+    }
+
+    /// Whether the app wants to alert its user of this.
+    func asks(for kind: Alert.Kind, at address: DeviceAddress) -> Bool {
+        peripherals.keys.indices.contains { place in
+            peripherals.withValue(at: place) { $0.address == address && $0.options.asks(for: kind) } ?? false
+        }
     }
 
     /// Changes every session on a link.

@@ -311,9 +311,9 @@ struct PeripheralSession {
 
     /// The peer has sent a value in a notification or an indication.
     func received(_ value: [UInt8], of handle: AttributeHandle, isPreserved: Bool, into effects: inout ManagerEffects) {
-        guard let characteristic = database.characteristic(where: { $0.valueHandle == handle.rawValue }) else { return }
+        guard let characteristic = database.characteristic(withValueAt: handle.rawValue) else { return }
         if !isPreserved { effects.alert(.notification, at: address) }
-        deliver(.valueUpdated(characteristic: characteristic.id, value, nil), &effects)
+        deliver(.valueUpdated(characteristic: characteristic, value, nil), &effects)
     }
 
     func setTakesWriteCommands(_ isReady: Bool, into effects: inout ManagerEffects) {

@@ -25,8 +25,30 @@ struct RemoteDatabase: Equatable {
 
     /// The first characteristic for which `isWanted` is true.
     func characteristic(where isWanted: (RemoteCharacteristic) -> Bool) -> RemoteCharacteristic? {
-        for service in (services ?? []) + includedServices {
-            if let found = service.characteristics?.first(where: isWanted) { return found }
+        for list in [services ?? [], includedServices] {
+            for service in list {
+                if let found = service.characteristics?.first(where: isWanted) { return found }
+            }
+        }
+        return nil
+    }
+
+    /// The characteristic whose value has this handle. Values may come thousands of times a second.
+    func characteristic(withValueAt handle: UInt16) -> RemoteAttributeID? {
+        if let services, let found = Self.characteristic(withValueAt: handle, in: services) { return found }
+        // One outside of its service, or of a service that is only included.
+        return characteristic { $0.valueHandle == handle }?.id
+    }
+
+    private static func characteristic(
+        withValueAt handle: UInt16, in services: [RemoteService]
+    ) -> RemoteAttributeID? {
+        // By places: what is taken out of an array is copied, with all that it refers to.
+        for service in services.indices {
+            guard services[service].id.rawValue < handle, handle <= services[service].endHandle,
+                let found = services[service].characteristics?.firstIndex(where: { $0.valueHandle == handle })
+            else { continue }
+            return services[service].characteristics?[found].id
         }
         return nil
     }

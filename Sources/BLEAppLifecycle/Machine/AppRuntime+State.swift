@@ -86,6 +86,12 @@ extension AppRuntime {
     /// shows the alert: the one that was in the foreground last, unless it receives the event itself (SPEC ALR-1 to
     /// ALR-5).
     mutating func raise(_ kind: Alert.Kind, at address: DeviceAddress, _ directory: inout PeerDirectory) {
+        // Few apps ask for alerts, and values may come thousands of times a second.
+        let isWanted = managers.keys.indices.contains { place in
+            managers.withValue(at: place) { $0.id != nil && $0.central?.state.asks(for: kind, at: address) == true }
+                ?? false
+        }
+        guard isWanted else { return }
         // Of one app for each user, in the order of the managers.
         var best: [(app: Int, user: UInt32, peripheral: PeripheralDescription, foreground: UInt64)] = []
         for manager in managers where manager.id != nil {
@@ -115,7 +121,7 @@ extension AppRuntime {
 
 extension ConnectOptions {
     /// Whether the app wants to alert the user.
-    fileprivate func asks(for kind: Alert.Kind) -> Bool {
+    func asks(for kind: Alert.Kind) -> Bool {
         switch kind {
         case .connection: notifiesOnConnection
         case .disconnection: notifiesOnDisconnection

@@ -12,14 +12,18 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
     var count: Int { keys.count }
     var isEmpty: Bool { keys.isEmpty }
 
+    /// Where a key is. One of a few is found sooner by comparing than by its hash.
+    @inline(__always)
+    private func find(_ key: Key) -> Int? { keys.count <= 4 ? keys.firstIndex(of: key) : places[key] }
+
     /// A new key goes to the end; `nil` removes the key.
     subscript(key: Key) -> Value? {
         get {
-            guard let place = places[key] else { return nil }
+            guard let place = find(key) else { return nil }
             return values[place]
         }
         set {
-            if let place = places[key] {
+            if let place = find(key) {
                 values[place] = newValue
                 if newValue == nil { remove(at: place) }
             } else if let newValue {
@@ -27,7 +31,7 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
             }
         }
         _modify {
-            if let place = places[key] {
+            if let place = find(key) {
                 yield &values[place]
                 if values[place] == nil { remove(at: place) }
             } else {
@@ -43,20 +47,27 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
     /// - Returns: `nil` if there is no value.
     @inline(__always)
     func withValue<Result>(of key: Key, _ body: (Value) -> Result) -> Result? {
-        guard let place = places[key] else { return nil }
-        return values[place].map(body)
+        guard let place = find(key) else { return nil }
+        return withValue(at: place, body)
     }
 
     /// Where a key is, for `withValue(at:)` and `change(at:)` until a key is removed.
     /// - Parameter hint: where it is likely to be.
     @inline(__always)
     func place(of key: Key, near hint: Int) -> Int? {
-        hint < keys.count && keys[hint] == key ? hint : places[key]
+        hint < keys.count && keys[hint] == key ? hint : find(key)
     }
 
-    /// Reads the value at a place.
+    /// Reads the value at a place, where it is: what is taken out of an array is copied, with all that it refers to.
     @inline(__always)
-    func withValue<Result>(at place: Int, _ body: (Value) -> Result) -> Result? { values[place].map(body) }
+    func withValue<Result>(at place: Int, _ body: (Value) -> Result) -> Result? {
+        unsafe values.withUnsafeBufferPointer { values in
+            // Checked here, as the buffer does not in an optimised program.
+            precondition(values.indices.contains(place))
+            guard unsafe values[place] != nil else { return nil }
+            return unsafe body(values[place].unsafelyUnwrapped)
+        }
+    }
 
     /// Changes the value at a place.
     @inline(__always)
@@ -71,13 +82,13 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
     /// Changes a value in place; has no effect if there is none.
     @inline(__always)
     mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
-        guard let place = places[key] else { return }
+        guard let place = find(key) else { return }
         values[place].change(body)
     }
 
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
-        guard let place = places[key] else { return nil }
+        guard let place = find(key) else { return nil }
         let value = values[place]
         remove(at: place)
         return value

@@ -101,18 +101,18 @@ extension DaemonCore {
 
     /// What is sent to a program together.
     struct Batch {
-        var octets: [UInt8] = []
+        var octets: [UInt8]
         /// How many ends of write commands are in it, and their octets.
         var ends = 0
         var endOctets = 0
         var isClosing = false
 
-        mutating func append(_ message: FromDaemon) { octets += message.framed() }
+        mutating func append(_ message: FromDaemon) { message.append(to: &octets) }
     }
 
     /// Carries out a program's requests, and sends it all its messages together.
     mutating func carryOut(_ connection: Connection) {
-        var batch = Batch()
+        var batch = Batch(octets: outgoing.takeSpare())
         if let tool = connection.tool { carryOut(tool, connection, &batch) }
         if let person = connection.person { carryOut(person, connection, &batch) }
         connection.outbox.isCollecting = true
@@ -122,6 +122,8 @@ extension DaemonCore {
             outgoing.send(batch.octets, ends: batch.ends, of: tool, to: connection, at: microseconds, into: &effects)
         } else if !batch.octets.isEmpty {
             outgoing.send(batch.octets, to: connection, at: microseconds, into: &effects)
+        } else {
+            outgoing.reuse(batch.octets)
         }
         if batch.isClosing { effects.append(.close(connection.id)) }
     }
@@ -132,10 +134,10 @@ extension DaemonCore {
             case .submit(let wanted, let number): submit(wanted, number, of: tool, connection)
             case .send(let message): batch.append(message)
             case .written(let number):
-                let frame = FromDaemon.completed(number, .success(.gatt(.written))).framed()
-                batch.octets += frame
+                let before = batch.octets.count
+                batch.append(.completed(number, .success(.gatt(.written))))
                 batch.ends += 1
-                batch.endOctets += frame.count
+                batch.endOctets += batch.octets.count - before
             case .isApp(let greeting, let frames): return greet(connection, as: greeting, frames)
             case .isOperator(let frames):
                 let person = OperatorClient(OperatorSession(frames: frames))

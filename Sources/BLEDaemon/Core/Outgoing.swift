@@ -67,7 +67,7 @@ struct Outgoing {
     private mutating func sendHeld(to connection: Connection, at now: UInt64, into effects: inout Queue<DaemonEffect>) {
         connection.outbox.heldEnds = 0
         guard !connection.outbox.held.isEmpty else { return }
-        var octets = spare.popLast() ?? []
+        var octets = takeSpare()
         swap(&octets, &connection.outbox.held)
         effects.send(octets, to: connection)
         connection.outbox.heldSentAt = now
@@ -85,10 +85,14 @@ struct Outgoing {
         }
     }
 
+    /// An empty buffer, for what is sent next.
+    mutating func takeSpare() -> [UInt8] { spare.popLast() ?? [] }
+
     /// The room of octets that have been sent is used again.
     mutating func reuse(_ octets: consuming [UInt8]) {
         guard octets.capacity >= 64, octets.capacity <= 2 * Self.octets, spare.count < Self.spareBuffers else { return }
-        octets.removeAll(keepingCapacity: true)
+        // Nothing is there to remove from a buffer that was not used, and another one may still refer to it.
+        if !octets.isEmpty { octets.removeAll(keepingCapacity: true) }
         spare.append(octets)
     }
 }

@@ -17,6 +17,15 @@ public struct ProtoWriter: Coder {
         for _ in 0..<header { octets.append(0) }
     }
 
+    /// Writes behind other octets.
+    /// - Parameter header: octets that are zero, before the message.
+    @inline(__always)
+    init(behind octets: consuming [UInt8], header: Int) {
+        isRecording = false
+        self.octets = octets
+        for _ in 0..<header { self.octets.append(0) }
+    }
+
     @inline(__always)
     private mutating func varint(_ number: UInt64) {
         var number = number
@@ -87,6 +96,10 @@ public struct ProtoWriter: Coder {
     /// Makes room for a length of several octets.
     @inline(never)
     private mutating func widen(_ length: Int, at place: Int) {
+        if length < 1 << 14 {
+            octets[place - 1] = UInt8(truncatingIfNeeded: length) | 0x80
+            return octets.insert(UInt8(truncatingIfNeeded: length >> 7), at: place)
+        }
         var (head, rest): ([UInt8], Int) = ([], length)
         while rest > 0x7F {
             head.append(UInt8(truncatingIfNeeded: rest) | 0x80)

@@ -71,16 +71,28 @@ extension FromClient {
 extension FromDaemon {
     /// The message as a frame for the socket; empty if the schema does not have it.
     public func framed() -> [UInt8] {
-        if case .event(.gatt(let link, .notification(let notification))) = self {
-            return NotificationMessage(link, notification).framed()
+        var frame: [UInt8] = []
+        append(to: &frame)
+        return frame
+    }
+
+    /// Appends the message as a frame for the socket; nothing if the schema does not have it.
+    public func append(to frames: inout [UInt8]) {
+        switch self {
+        case .event(.gatt(let link, .notification(let notification))):
+            NotificationMessage(link, notification).appendFrame(to: &frames)
+        case .appEvent(let event):
+            if let value = AppValueMessage(event) { value.appendFrame(to: &frames) } else { frames += frame() }
+        default: frames += frame()
         }
-        return frame()
     }
 
     /// - Throws: `MessageError.malformed` or `invalidField`.
     public init(octets: ArraySlice<UInt8>) throws(MessageError) {
         if let it = NotificationMessage(message: octets) {
             self = .event(.gatt(it.link, .notification(GATTNotification(it, for: .local))))
+        } else if let it = AppValueMessage(message: octets) {
+            self = .appEvent(it.event)
         } else {
             self = try Self.read(octets)
         }

@@ -65,8 +65,10 @@ public struct FrameReader: Sendable {
     }
 
     /// Writes the length of a message into the octets before it.
-    static func setHeader(of frame: inout [UInt8]) {
-        let length = frame.count - headerOctets
-        for place in 0..<headerOctets { frame[place] = UInt8(truncatingIfNeeded: length >> (8 * place)) }
+    /// - Parameter start: where the frame begins, which is the last one.
+    @inline(__always)
+    static func setHeader(of frames: inout [UInt8], at start: Int = 0) {
+        let length = frames.count - start - headerOctets
+        for place in 0..<headerOctets { frames[start + place] = UInt8(truncatingIfNeeded: length >> (8 * place)) }
     }
 }

@@ -13,8 +13,9 @@ public final class ByteStream {
     private var unsent: [UInt8] = []
 
     private static let bufferByteCount = 16 * 1024
-    /// So much is written at once, whatever else the loop has to do.
-    private static let unsentByteCount = 64 * 1024
+    /// So much is written at once, whatever else the loop has to do: the other side reads as much at once, and works on it
+    /// while the next part is made.
+    private static let unsentByteCount = bufferByteCount
 
     /// - Parameter descriptor: a connected socket; it is taken over.
     public init(descriptor: Int32) {

@@ -1,18 +1,20 @@
-import Foundation
+import Synchronization
 
 /// A value that several threads can use, one at a time.
 final class Locked<Value>: @unchecked Sendable {
     // @unchecked Sendable is safe because the value is used only under the lock.
-    private let lock = NSLock()
+    private let lock = Mutex(())
     private var value: Value
 
     init(_ value: Value) { self.value = value }
 
+    @inline(__always)
     func with<Result>(_ body: (inout Value) -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&value)
+        lock.withLock { _ in Passed(result: body(&value)) }.result
     }
+
+    /// What leaves the lock. The caller has it alone.
+    private struct Passed<Result>: @unchecked Sendable { let result: Result }
 
     var current: Value { with { $0 } }
 }
@@ -20,7 +22,12 @@ final class Locked<Value>: @unchecked Sendable {
 /// A table of objects that does not keep them alive.
 final class WeakTable<Key: Hashable, Object: AnyObject>: @unchecked Sendable {
     // @unchecked Sendable is safe because the entries are used only under the lock.
-    private struct Entry { weak var object: Object? }
+    /// An object: to copy a weak reference costs more than to look one up.
+    private final class Entry {
+        weak var object: Object?
+        init(_ object: Object) { self.object = object }
+    }
+
     private let entries = Locked<[Key: Entry]>([:])
 
     subscript(key: Key) -> Object? { entries.with { $0[key]?.object } }
@@ -30,7 +37,7 @@ final class WeakTable<Key: Hashable, Object: AnyObject>: @unchecked Sendable {
         entries.with { entries in
             if let object = entries[key]?.object { return (object, false) }
             let object = make()
-            entries[key] = Entry(object: object)
+            entries[key] = Entry(object)
             return (object, true)
         }
     }

@@ -6,10 +6,12 @@ import Foundation
 ///
 /// Only values cross this interface, so that a daemon can implement it.
 protocol BluetoothSystem: AnyObject, Sendable {
-    /// Returns a new manager's identifier. Its events go to `deliver`, in order, on a thread of the system.
-    func attach(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> ManagerID
-    /// Reports that the queue of this manager has handled the next of its delivered events.
-    func handled(_ event: ClientEvent, by manager: ManagerID)
+    /// Returns a new manager's identifier. Its events go to `deliver`, in order, on a thread of the system, those
+    /// together that come together.
+    func attach(_ deliver: @escaping @Sendable ([ClientEvent]) -> Void) -> ManagerID
+    /// Reports that the queue of this manager has handled the next `count` of its delivered events.
+    /// - Parameter octets: those in the events (`ClientEvent.approximateOctets`).
+    func handled(_ count: Int, octets: Int, by manager: ManagerID)
     /// Ends delivery to this manager.
     func detach(_ manager: ManagerID)
     func send(_ request: ClientRequest, from manager: ManagerID)
@@ -75,15 +77,40 @@ final class ManagerChannel: @unchecked Sendable {
     private let closed = Locked(false)
     /// The events that the delegate has not received yet.
     private let inbox = Locked(Inbox())
-    /// The number of discoveries that the delegate has not received yet.
-    private let waitingDiscoveries = Locked(0)
     /// Beyond this number, discoveries are dropped and counted, so that a slow app does not use more and more memory.
     private static let discoveryLimit = 4096
+    /// So many events are reported as handled together: the system's thread uses the same lock.
+    private static let handledAtOnce = 16
 
     private struct Inbox {
         var events: [ClientEvent] = []
         /// An empty array with room.
         var spare: [ClientEvent] = []
+        /// The number of discoveries that the delegate has not received yet.
+        var discoveries = 0
+
+        /// - Returns: whether there was room.
+        mutating func append(_ event: ClientEvent) -> Bool {
+            if case .discovered = event {
+                guard discoveries < ManagerChannel.discoveryLimit else { return false }
+                discoveries += 1
+            }
+            events.append(event)
+            return true
+        }
+    }
+
+    /// Events that the delegate has received, or that were dropped, and that the system does not know to be handled.
+    private struct Handled {
+        var events = 0
+        var octets = 0
+        var discoveries = 0
+
+        mutating func count(_ event: ClientEvent) {
+            events += 1
+            octets += event.approximateOctets
+            if case .discovered = event { discoveries += 1 }
+        }
     }
 
     /// - Parameter queue: the queue of the delegate; `nil`: the main queue (SPEC CEN-1).
@@ -99,22 +126,26 @@ final class ManagerChannel: @unchecked Sendable {
     /// Starts delivery to `manager`, on its queue and never inside the call that caused an event.
     func open(for manager: CBManager) {
         self.manager = manager
-        id = system.attach { [weak self] event in
+        id = system.attach { [weak self] events in
             guard let self, let manager = self.manager else { return }
-            if case .discovered = event { return self.deliverDiscovery(event, to: manager) }
-            manager.foresee(event)
-            enqueue(event)
+            enqueue(events, for: manager)
         }
     }
 
     /// Events that come before the queue has begun with the first of them reach it together: to wake it costs more than
     /// to handle one. What the app puts on its queue meanwhile stays behind them.
-    private func enqueue(_ event: ClientEvent) {
+    private func enqueue(_ events: [ClientEvent], for manager: CBManager) {
+        for event in events { manager.foresee(event) }
+        var dropped = Handled()
         let isFirst = inbox.with { inbox in
-            inbox.events.append(event)
-            return inbox.events.count == 1
+            let wasEmpty = inbox.events.isEmpty
+            for event in events where !inbox.append(event) { dropped.count(event) }
+            return wasEmpty && !inbox.events.isEmpty
         }
         if isFirst { queue.async { [weak self] in self?.carryOut() } }
+        guard dropped.events > 0 else { return }
+        manager.countLost(dropped.events)
+        system.handled(dropped.events, octets: dropped.octets, by: id)
     }
 
     private func carryOut() {
@@ -124,27 +155,23 @@ final class ManagerChannel: @unchecked Sendable {
             swap(&events, &inbox.events)
             return events
         }
+        var handled = Handled()
         for event in events {
-            if case .discovered = event { waitingDiscoveries.with { $0 -= 1 } }
             manager?.receive(event)
-            system.handled(event, by: id)
+            handled.count(event)
+            if handled.events == Self.handledAtOnce { report(&handled) }
         }
+        if handled.events > 0 { report(&handled) }
         guard events.capacity <= Self.discoveryLimit else { return }
         events.removeAll(keepingCapacity: true)
         inbox.with { swap(&$0.spare, &events) }
     }
 
-    private func deliverDiscovery(_ event: ClientEvent, to manager: CBManager) {
-        let hasRoom = waitingDiscoveries.with { waiting in
-            guard waiting < Self.discoveryLimit else { return false }
-            waiting += 1
-            return true
-        }
-        guard hasRoom else {
-            manager.countLost(1)
-            return system.handled(event, by: id)
-        }
-        enqueue(event)
+    private func report(_ handled: inout Handled) {
+        let discoveries = handled.discoveries
+        if discoveries > 0 { inbox.with { $0.discoveries -= discoveries } }
+        system.handled(handled.events, octets: handled.octets, by: id)
+        handled = Handled()
     }
 
     /// Closes the channel. Everything that the manager requested ends with it.

@@ -134,6 +134,7 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
         case .peripheral, .channel: break
         }
         guard stream != nil else {
+            client.handOver()
             waiting.removeValue(forKey: number)?()
             return
         }
@@ -165,6 +166,7 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
 
     private func left(_ error: TransportError?) {
         stream = nil
+        client.handOver()
         let waiting = waiting
         self.waiting = [:]
         for (_, body) in waiting { body() }
@@ -217,7 +219,9 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
 
     func receive(_ event: ClientEvent, for manager: ManagerID) {
         switch event {
-        case .retrieved, .updateQueued: return client.answer(event)
+        case .retrieved, .updateQueued:
+            client.handOver()
+            return client.answer(event)
         // This process never ended, so its manager already knows what is restored.
         case .willRestoreCentral, .willRestorePeripheral: if madeBefore.contains(manager) { return skip(manager) }
         default: break
@@ -226,7 +230,10 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
     }
 
     /// The daemon has processed a request.
-    func processed(_ number: UInt64) { waiting.removeValue(forKey: number)?() }
+    func processed(_ number: UInt64) {
+        client.handOver()
+        waiting.removeValue(forKey: number)?()
+    }
 
     /// The daemon speaks another protocol, or ends the connection.
     func close(_ reason: String) {
@@ -248,7 +255,7 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
 
     // MARK: To managers
 
-    private func deliver(_ event: ClientEvent, to manager: ManagerID) { client.receiver(of: manager)?(event) }
+    private func deliver(_ event: ClientEvent, to manager: ManagerID) { client.deliver(event, to: manager) }
 
     /// Counts an event that the manager does not receive as handled.
     func skip(_ manager: ManagerID) {

@@ -33,6 +33,8 @@ actor LocalSystem: ServedSystem {
     /// Whether the app's time is limited, as far as the sinks know it.
     private var isLimited = false
     private var isClosed = false
+    /// Whether the engine had events since the timer was last set.
+    private var hasStepped = false
     private var hasBeenOpen = false
     private var onStopped: (() -> Void)?
 
@@ -64,7 +66,9 @@ actor LocalSystem: ServedSystem {
     nonisolated func submit(_ request: ClientRequest, from manager: ManagerID, then done: (@Sendable () -> Void)?) {
         onLoop { system in
             system.receive(request, from: manager)
-            done?()
+            guard let done else { return }
+            system.client.handOver()
+            done()
         }
     }
 
@@ -241,10 +245,16 @@ actor LocalSystem: ServedSystem {
             if event == .stopped { onStopped?() }
             return true
         }
-        guard engine.step(at: now) else { return false }
+        guard engine.step(at: now) else {
+            if hasStepped {
+                hasStepped = false
+                followWake()
+                arm()
+            }
+            return false
+        }
+        hasStepped = true
         carryOut()
-        followWake()
-        arm()
         return true
     }
 
@@ -291,7 +301,12 @@ actor LocalSystem: ServedSystem {
             switch output {
             case .submit: break  // the engine takes these
             case .event(let event, let manager, _):
-                if event.isAnswer { client.answer(event) } else { deliver(event, to: manager) }
+                if event.isAnswer {
+                    client.handOver()
+                    client.answer(event)
+                } else {
+                    deliver(event, to: manager)
+                }
             case .discovered(let shared):
                 for recipient in shared.recipients { deliver(shared.event(for: recipient), to: recipient.manager) }
             case .process(.expiring, _): client.expire()
@@ -305,8 +320,10 @@ actor LocalSystem: ServedSystem {
     }
 
     private func deliver(_ event: ClientEvent, to manager: ManagerID) {
-        client.receiver(of: manager)?(event)
+        client.deliver(event, to: manager)
         guard engine.apps.isHeldBack(manager, of: app) else { return }
+        // What has not reached the app cannot be handled, and would hold the rest back.
+        client.handOver()
         reportHandled(of: manager)
         guard engine.apps.isHeldBack(manager, of: app) else { return }
         // The app handles events on another thread: it may have handled them by now.

@@ -2,7 +2,7 @@ import BLEAppLifecycle
 
 /// Delivers events to one manager, and counts which of them it has handled.
 struct ManagerSink {
-    let deliver: @Sendable (ClientEvent) -> Void
+    let deliver: @Sendable ([ClientEvent]) -> Void
     private var delivered: UInt64 = 0
     private var handled: UInt64 = 0
     /// The oldest unhandled events, whose machine is gone.
@@ -13,21 +13,23 @@ struct ManagerSink {
     /// While the machine withholds events: it continues when at most this many are unhandled.
     private var resumesAt: UInt64?
 
-    init(deliver: @escaping @Sendable (ClientEvent) -> Void) { self.deliver = deliver }
+    init(deliver: @escaping @Sendable ([ClientEvent]) -> Void) { self.deliver = deliver }
 
     /// Whether everything that was delivered is handled, and the machine does not know it.
     var isNewlyIdle: Bool { handled >= delivered && returned.events > 0 }
 
-    mutating func countDelivered() { delivered += 1 }
+    mutating func countDelivered(_ count: Int) { delivered += UInt64(count) }
 
-    /// - Returns: whether the machine waits for it; `nil` if it does not count the event.
-    mutating func handle(octets: Int) -> Bool? {
-        handled += 1
-        if forgotten > 0 {
-            forgotten -= 1
-            return nil
-        }
-        returned.events += 1
+    /// The manager has handled so many events.
+    /// - Returns: whether the machine waits for that; `nil` if it counts none of them.
+    mutating func handle(events count: Int, octets: Int) -> Bool? {
+        handled += UInt64(count)
+        // The oldest are handled first. Their octets do not matter: only a daemon's events are ever forgotten, and it
+        // counts octets itself.
+        let old = min(UInt64(count), forgotten)
+        forgotten -= old
+        guard old < UInt64(count) else { return nil }
+        returned.events += count - Int(old)
         returned.octets += octets
         guard let resumesAt, delivered - handled <= resumesAt else { return false }
         self.resumesAt = nil

@@ -30,6 +30,8 @@ final class SystemClient: Sendable {
     let state: Locked<State>
     let loop: EventLoop
     let tasks = BackgroundTasks()
+    /// Only used on the loop.
+    private let turn = TurnOfEvents()
     private let log: (@Sendable (String) -> Void)?
     /// Handled events are reported in groups of this size, earlier if none is left to handle; `nil`: when the machine
     /// waits for them.
@@ -74,7 +76,7 @@ final class SystemClient: Sendable {
     // MARK: Managers
 
     /// - Returns: the new manager, and whether it is the first one of the process.
-    func add(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> (ManagerID, isFirst: Bool) {
+    func add(_ deliver: @escaping @Sendable ([ClientEvent]) -> Void) -> (ManagerID, isFirst: Bool) {
         state.with { state in
             state.lastManager += 1
             let id = ManagerID(rawValue: state.lastManager)
@@ -87,20 +89,20 @@ final class SystemClient: Sendable {
     func remove(_ manager: ManagerID) { state.with { $0.managers[manager] = nil } }
     func removeAll() { state.with { $0.managers.removeAll() } }
 
-    /// Counts an event for a manager.
-    /// - Returns: what delivers it.
-    func receiver(of manager: ManagerID) -> (@Sendable (ClientEvent) -> Void)? {
+    /// Counts events for a manager.
+    /// - Returns: what delivers them.
+    private func receiver(of manager: ManagerID, for count: Int) -> (@Sendable ([ClientEvent]) -> Void)? {
         state.with { state in
-            state.managers[manager]?.countDelivered()
+            state.managers[manager]?.countDelivered(count)
             return state.managers[manager]?.deliver
         }
     }
 
-    /// A manager has handled an event.
+    /// A manager has handled so many events, with so many octets in them.
     /// - Returns: whether the machine is to know it now.
-    func handled(octets: Int, by manager: ManagerID) -> Bool {
+    func handled(_ count: Int, octets: Int, by manager: ManagerID) -> Bool {
         state.with { state in
-            guard let isAwaited = state.managers[manager]?.handle(octets: octets) else { return false }
+            guard let isAwaited = state.managers[manager]?.handle(events: count, octets: octets) else { return false }
             if let group { return state.managers[manager]?.isWorthReporting(group) == true }
             return isAwaited || state.isWoken && state.managers[manager]?.isNewlyIdle == true
         }
@@ -133,6 +135,33 @@ final class SystemClient: Sendable {
             (state.end, state.isWoken) = (end, isWoken)
             return isWoken ? state.managers.filter { $0.value.isNewlyIdle }.keys.sorted() : []
         }
+    }
+
+    // MARK: To managers
+
+    /// Hands an event to a manager, on the loop: the first one of a turn at once, and those that follow it together, a
+    /// part at a time, because each one that reaches another thread costs more than all else about it. What the events
+    /// come before, such as an answer, must not pass them: call `handOver` first.
+    func deliver(_ event: ClientEvent, to manager: ManagerID) {
+        guard let first = turn.add(event, for: manager) else {
+            loop.runLater { self.endTurn() }
+            return hand([event], to: manager)
+        }
+        if first >= TurnOfEvents.partLimit { handOver() }
+    }
+
+    /// Hands over the events that wait for each other.
+    func handOver() {
+        turn.takeParts { hand($0, to: $1) }
+    }
+
+    private func endTurn() {
+        handOver()
+        turn.end()
+    }
+
+    private func hand(_ events: [ClientEvent], to manager: ManagerID) {
+        receiver(of: manager, for: events.count)?(events)
     }
 
     // MARK: Queries
@@ -181,7 +210,7 @@ protocol ServedSystem: BluetoothSystem {
 }
 
 extension ServedSystem {
-    func attach(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> ManagerID {
+    func attach(_ deliver: @escaping @Sendable ([ClientEvent]) -> Void) -> ManagerID {
         let (id, isFirst) = client.add(deliver)
         if isFirst { begin() }
         return id
@@ -189,8 +218,8 @@ extension ServedSystem {
 
     func detach(_ manager: ManagerID) { client.remove(manager) }
 
-    func handled(_ event: ClientEvent, by manager: ManagerID) {
-        if client.handled(octets: event.approximateOctets, by: manager) { giveBack(of: manager) }
+    func handled(_ count: Int, octets: Int, by manager: ManagerID) {
+        if client.handled(count, octets: octets, by: manager) { giveBack(of: manager) }
     }
 
     func send(_ request: ClientRequest, from manager: ManagerID) { submit(request, from: manager, then: nil) }

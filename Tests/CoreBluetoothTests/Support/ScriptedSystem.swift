@@ -9,12 +9,13 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
     // @unchecked Sendable is safe because everything that changes is under a lock.
     private struct State {
         var requests: [ClientRequest] = []
-        var deliver: [@Sendable (ClientEvent) -> Void] = []
+        var deliver: [@Sendable ([ClientEvent]) -> Void] = []
         var answer: @Sendable (ClientRequest) -> ClientEvent? = { _ in nil }
         var moves: [AppMove] = []
         var logs: [String] = []
         var overflow: OverflowSetting?
         var taskCounts: [Int] = []
+        var handled: [Int] = []
     }
 
     private let state = Locked(State())
@@ -37,20 +38,26 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
     var logs: [String] { state.with { $0.logs } }
 
     /// Tells the manager that was made last.
-    func deliver(_ event: ClientEvent) { state.with { $0.deliver.last }?(event) }
+    func deliver(_ event: ClientEvent) { deliver([event]) }
+
+    /// Tells it several things together.
+    func deliver(_ events: [ClientEvent]) { state.with { $0.deliver.last }?(events) }
+
+    /// What managers reported as handled, in the order of the reports.
+    var handled: [Int] { state.with { $0.handled } }
 
     func answer(_ answer: @escaping @Sendable (ClientRequest) -> ClientEvent?) { state.with { $0.answer = answer } }
 
     // MARK: BluetoothSystem
 
-    func attach(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> ManagerID {
+    func attach(_ deliver: @escaping @Sendable ([ClientEvent]) -> Void) -> ManagerID {
         state.with {
             $0.deliver.append(deliver)
             return ManagerID(rawValue: UInt32($0.deliver.count))
         }
     }
 
-    func handled(_ event: ClientEvent, by manager: ManagerID) {}
+    func handled(_ count: Int, octets: Int, by manager: ManagerID) { state.with { $0.handled.append(count) } }
     func detach(_ manager: ManagerID) {}
     func send(_ request: ClientRequest, from manager: ManagerID) { state.with { $0.requests.append(request) } }
     func sendAndWait(_ request: ClientRequest, from manager: ManagerID) { send(request, from: manager) }

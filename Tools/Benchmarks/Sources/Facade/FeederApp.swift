@@ -73,8 +73,9 @@ final class FeederApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate,
     }
 
     private func say(_ line: String) {
-        print(line)
-        fflush(nil)
+        // Another thread waits for standard input, and has its lock: `fflush(nil)` would wait for that.
+        let octets = Array((line + "\n").utf8)
+        _ = write(STDOUT_FILENO, octets, octets.count)
     }
 
     // MARK: Tasks
