@@ -54,7 +54,13 @@ class Browser:
         self.call('Page.navigate', url=address)
 
     def evaluate(self, expression, fails=True):
-        found = self.call('Runtime.evaluate', expression=expression, awaitPromise=True, returnByValue=True)
+        try:
+            found = self.call('Runtime.evaluate', expression=expression, awaitPromise=True, returnByValue=True)
+        except AssertionError as error:
+            # A page that gives way to the next one meanwhile has no value.
+            if fails or 'Inspected target navigated' not in str(error):
+                raise
+            return None
         assert not fails or 'exceptionDetails' not in found, found
         return found['result'].get('value') if 'exceptionDetails' not in found else None
 
