@@ -4,7 +4,7 @@ struct ActionQueue: Sendable {
     private var start = 0
     private(set) var failure: UpdateError?
 
-    /// Of progress that nobody has taken yet the first and the last remain: a device may report as often as it likes.
+    /// Of progress that still waits the first and the last remain: a device may report as often as it likes.
     mutating func add(_ action: UpdateAction) {
         let last = actions.count - 1
         if case .progress = action, last > start, case .progress = actions[last], case .progress = actions[last - 1] {

@@ -121,7 +121,7 @@ extension FieldReader {
         let value = bytes.integer(start, width: 6)
         let isTarget = field.key.isText("\"directAddress\":")
         facts.record(address: value, isTarget: isTarget)
-        // The report is directed to nobody: text has neither the address nor its type, which came before.
+        // The report has no target: text has neither the address nor its type, which came before.
         if isTarget, value == 0, !output.isJSON { return output.buffer.truncate(to: earlierLength) }
         output.begin(field)
         output.address(value)

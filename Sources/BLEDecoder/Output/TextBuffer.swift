@@ -174,7 +174,7 @@ struct TextBuffer: ~Copyable {
     /// Stores characters, the first lowest; there must be room for all of them.
     @inline(__always)
     private func store<Characters: FixedWidthInteger & BitwiseCopyable>(_ characters: Characters, at place: Int) {
-        // In bounds: whoever calls it has reserved the octets.
+        // In bounds: the callers have reserved the octets.
         unsafe UnsafeMutableRawPointer(memory).storeBytes(
             of: characters.littleEndian, toByteOffset: place, as: Characters.self)
     }

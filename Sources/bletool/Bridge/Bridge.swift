@@ -12,7 +12,7 @@ final class Bridge: @unchecked Sendable {
 
     /// A client that does not read loses reports of advertising first, and at 1 MiB (`ByteStream`) it is ended.
     private static let reportLimit = 128 * 1024
-    /// Refused clients are told of once in this time, in microseconds: anybody on this machine may try without end.
+    /// The pause between two lines on refused clients, in microseconds: every user of the machine may try without end.
     private static let refusalPause: UInt64 = 1_000_000
     /// So many are accepted before other work of the loop gets its turn.
     private static let acceptLimit = 64

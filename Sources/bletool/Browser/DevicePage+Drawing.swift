@@ -132,7 +132,7 @@ extension DevicePage {
 
     // MARK: The advertisement
 
-    /// How it is heard, and all that it advertises.
+    /// Its signal strength and interval, and all that it advertises.
     func advertisementLines(_ canvas: Canvas, _ width: Int, _ around: Surroundings) -> [String] {
         guard let heard else { return [] }
         var parts = heard.strength.map { ["\($0) dBm \(canvas.bar($0))\(canvas.arrow(heard.trend))"] } ?? []

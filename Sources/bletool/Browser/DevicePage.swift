@@ -42,7 +42,7 @@ struct DevicePage {
     private(set) var showsCommand = false
     private(set) var showsHelp = false
     private(set) var helpScroll = TextScroll()
-    /// What was heard of the device last; `nil` before the first advertisement.
+    /// The device's row of the scan; `nil` before the first advertisement.
     private(set) var heard: ScanRow?
     /// What it advertises, a line for each part.
     private(set) var advertised: [String] = []

@@ -17,8 +17,8 @@ struct ScreenQuestion: Equatable, Sendable {
         case passkey(UInt32)
     }
 
-    /// Keys within this time were not meant for the question: nobody has read it yet. In seconds. One who types on has
-    /// not looked up, either.
+    /// Keys within this time, in seconds, were not meant for the question, which cannot have been read yet. A person
+    /// who types on has not looked up, either.
     private static let readingTime = 0.5
 
     let id: UInt64

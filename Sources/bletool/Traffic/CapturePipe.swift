@@ -36,7 +36,7 @@ final class CapturePipe {
         }
     }
 
-    /// - Returns: whether somebody still reads.
+    /// - Returns: whether the pipe still has a reader.
     /// - Throws: `Failure`.
     func write(_ record: borrowing CaptureRecord) throws(Failure) -> Bool {
         guard awaitReader() else { return false }
