@@ -344,7 +344,7 @@ if Context.environment["JELLING_TESTABLE"] == "1" {
     // No unit test runs these, and `Tools/release --all` has built them as people get them.
     let others: Set = [
         "heart-rate-central", "heart-rate-relay", "hidden-service", "protected-reader", "transfer-central",
-        "transfer-peripheral", "message-echo", "simulated-controllers",
+        "transfer-peripheral", "message-echo", "journal-writer", "simulated-controllers",
     ]
     package.targets.removeAll { others.contains($0.name) }
     for target in package.targets {
