@@ -13,7 +13,7 @@ final class Locked<Value>: @unchecked Sendable {
         lock.withLock { _ in Passed(result: body(&value)) }.result
     }
 
-    /// What leaves the lock. The caller has it alone.
+    /// What leaves the lock. `@unchecked Sendable` is safe because only the caller has it, on its own thread.
     private struct Passed<Result>: @unchecked Sendable { let result: Result }
 
     var current: Value { with { $0 } }

@@ -322,7 +322,7 @@ actor LocalSystem: ServedSystem {
     private func deliver(_ event: ClientEvent, to manager: ManagerID) {
         client.deliver(event, to: manager)
         guard engine.apps.isHeldBack(manager, of: app) else { return }
-        // What has not reached the app cannot be handled, and would hold the rest back.
+        // The app can handle only what it has: the machine would withhold the rest for ever.
         client.handOver()
         reportHandled(of: manager)
         guard engine.apps.isHeldBack(manager, of: app) else { return }

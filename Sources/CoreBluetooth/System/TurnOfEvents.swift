@@ -6,7 +6,7 @@ import BLEAppLifecycle
 ///      ▲                                                                        │ the turn ends
 ///      └────────────────────────────────────────────────────────────────────────┘
 ///
-/// The order in which one manager gets its events stays. Each manager delivers on a queue of its own, so that between
+/// Each manager receives its events in their order. Each manager delivers on a queue of its own, so that between
 /// managers there is no order.
 final class TurnOfEvents: @unchecked Sendable {
     // @unchecked Sendable is safe because only the loop's thread uses it.

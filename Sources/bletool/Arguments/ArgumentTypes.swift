@@ -111,7 +111,7 @@ struct Count: ExplainedArgument, Equatable, Sendable {
 enum PeerArgument: ExplainedArgument, Equatable, Sendable {
     /// The type was named.
     case address(DeviceAddress)
-    /// An address without a type, which the device's bond or its advertising tells. The kind is public here.
+    /// An address without a type; the device's bond or its advertising has the type. Until then it is public here.
     case untypedAddress(DeviceAddress)
     case name(String)
 

@@ -17,7 +17,7 @@ final class Bridge: @unchecked Sendable {
     /// So many are accepted before other work of the loop gets its turn.
     private static let acceptLimit = 64
 
-    /// What is said, by a task of its own: who reads it may be slow, and must not hold clients up.
+    /// A line of the log. A task of its own writes it: a slow reader of the log must not delay clients.
     private enum Word: Sendable {
         case event(JSONValue, text: String)
         case note(String)

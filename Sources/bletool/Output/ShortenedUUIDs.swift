@@ -19,7 +19,7 @@ extension String {
     }
 
     private static let longUUIDLength = 36
-    /// As short as still tells UUIDs apart.
+    /// The fewest characters that still distinguish UUIDs.
     private static let leastShortened = 13
 
     /// Where they begin.
