@@ -6,14 +6,15 @@ public struct ThreeWireConfiguration: Hashable, Sendable {
     public var hasCRC = true
     /// Whether XON and XOFF between frames stop and resume this side's sending, if the other side agrees.
     public var hasSoftwareFlowControl = false
-    /// How long a side waits for an acknowledgement before it sends again, where `baud` does not say it.
+    /// How long a side waits for an acknowledgement before it sends again, where `baud` does not say it, and after 5 s.
     public var retransmissionMicroseconds: UInt64 = 250_000
     /// The speed of the line, if it is known: a side waits then as long as what it has sent and the answer take.
     public var baud: UInt32?
     /// The pause between two messages that establish the link or wake the other side.
     public var messageMicroseconds: UInt64 = 100_000
-    /// How long a packet is sent again and again without an acknowledgement before the link is established anew, which
-    /// loses packets. On a line that loses 5 % of its octets only one frame of 40 octets in eight arrives.
+    /// How long a packet is sent again and again, with neither an acknowledgement nor an answer to the question whether
+    /// the other side is awake, before the link is established anew, which loses packets. On a line that loses 5 % of
+    /// its octets only one frame of 40 octets in eight arrives.
     public var patienceMicroseconds: UInt64 = 20_000_000
 
     public init() {}

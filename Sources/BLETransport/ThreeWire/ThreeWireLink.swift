@@ -35,6 +35,8 @@ package struct ThreeWireLink {
     private static let longestPauseMicroseconds: UInt64 = 2_000_000
     /// How often a peer that sleeps is woken in vain.
     private static let maximumWakeUps = 20
+    /// A packet that is not acknowledged after so long is sent again less often.
+    private static let longestUsualWaitMicroseconds: UInt64 = 5_000_000
     /// The header, the CRC and the delimiters of a frame.
     private static let frameByteCount = 8
     /// How many answers in a row must grant the same before less than this side offers is agreed on.
@@ -42,7 +44,8 @@ package struct ThreeWireLink {
 
     let configuration: ThreeWireConfiguration
     private(set) var state = State.uninitialized
-    private(set) var agreement = ThreeWireAgreement()
+    var agreement: ThreeWireAgreement { agreed ?? ThreeWireAgreement() }
+    private var agreed: ThreeWireAgreement?
     private var decoder = SLIPDecoder()
     private var events = Queue<Event>()
     private var output: [UInt8] = []
@@ -54,6 +57,8 @@ package struct ThreeWireLink {
     private var base: UInt8 = 0
     /// Since when the first of them has been sent again and again.
     private var unacknowledgedSince: UInt64 = 0
+    /// When the peer last said that it is awake.
+    private var answeredAt: UInt64 = 0
     private var wakeUps = 0
     private var expected: UInt8 = 0
     private var owesAcknowledgement = false
@@ -147,7 +152,7 @@ package struct ThreeWireLink {
 
     private mutating func establish(at now: UInt64) {
         state = .uninitialized
-        agreement = ThreeWireAgreement()
+        agreed = nil
         unacknowledged.removeAll()
         waiting = Queue()
         waitingByteCount = 0
@@ -189,17 +194,20 @@ package struct ThreeWireLink {
         case (.config, .uninitialized): break
         case (.config(let field), _):
             let granted = field.map { ThreeWireAgreement(configuration, field: $0) }
-            if let granted, state != .active { agreement = granted }
+            // Linux answers without a Configuration Field, and the one that it asks for may come afterwards.
+            if let granted, state != .active || agreed == nil { agreed = granted }
             write(.configResponse(granted?.field))
         case (.configResponse(let field?), .initialized) where mustBeRepeated(field):
             write(.config(configuration.field))
         case (.configResponse(let field), .initialized):
-            if let field { agreement = ThreeWireAgreement(configuration, field: field) }
+            if let field { agreed = ThreeWireAgreement(configuration, field: field) }
             state = .active
             messageDeadline = nil
             events.append(.established)
         case (.wakeUp, .active): write(.woken)
-        case (.woken, .active): peerIsAwake(at: now)
+        case (.woken, .active):
+            answeredAt = now
+            peerIsAwake(at: now)
         case (.sleep, .active): peer = .asleep
         default: break
         }
@@ -246,7 +254,9 @@ package struct ThreeWireLink {
 
     private func nextRetransmission(after now: UInt64) -> UInt64 {
         let byteCount = unacknowledged.reduce(0) { $0 + $1.payload.count + Self.frameByteCount }
-        return now + configuration.retransmissionPause(byteCount: byteCount)
+        let pause = configuration.retransmissionPause(byteCount: byteCount)
+        let isUsual = now < unacknowledgedSince + Self.longestUsualWaitMicroseconds
+        return now + (isUsual ? pause : max(pause, configuration.retransmissionMicroseconds))
     }
 
     private mutating func peerIsAwake(at now: UInt64) {
@@ -285,7 +295,11 @@ package struct ThreeWireLink {
         retransmissionDeadline = nil
         guard !unacknowledged.isEmpty else { return }
         guard peer == .awake else { return wakePeer(at: now) }
-        guard now < unacknowledgedSince + configuration.patienceMicroseconds else { return lose(at: now) }
+        let waited = now - max(unacknowledgedSince, answeredAt)
+        guard waited < configuration.patienceMicroseconds else { return lose(at: now) }
+        // Linux before 6.4 acknowledges a packet once, and says nothing when it comes again. If that acknowledgement
+        // was lost, the next one comes with its next packet, which may be in an hour: it is asked whether it is there.
+        if waited >= configuration.patienceMicroseconds / 2 { write(.wakeUp) }
         resend(at: now)
     }
 
@@ -311,6 +325,9 @@ package struct ThreeWireLink {
         var frame = frame
         frame.acknowledgementNumber = expected
         owesAcknowledgement = false
+        // Linux goes by the length alone. Where a line lost an octet of a frame and all delimiters behind it, it would
+        // take the next frame's first one in its place, and no CRC would tell.
+        if !agreement.hasCRC { output += [SLIPFraming.delimiter, SLIPFraming.delimiter] }
         SLIPFraming.append(
             frame.encoded(withCRC: agreement.hasCRC), escapesFlowControl: agreement.hasSoftwareFlowControl, to: &output)
     }

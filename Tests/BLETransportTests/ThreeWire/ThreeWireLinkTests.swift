@@ -272,6 +272,61 @@ struct ThreeWireLinkTests {
         #expect(pair.octets < 2_000)
     }
 
+    /// What a peer writes to a link by hand.
+    private static func receive(_ octets: [UInt8], _ link: inout ThreeWireLink, at now: UInt64) {
+        var line: [UInt8] = []
+        SLIPFraming.append(octets, escapesFlowControl: false, to: &line)
+        link.receive(line.span.bytes, at: now)
+    }
+
+    private static func receive(_ message: ThreeWireMessage, _ link: inout ThreeWireLink, at now: UInt64 = 0) {
+        let frame = ThreeWireFrame(type: ThreeWireFrame.linkControl, payload: message.octets)
+        receive(frame.encoded(withCRC: false), &link, at: now)
+    }
+
+    @Test("a peer that acknowledges a packet once only is not lost with that acknowledgement, as long as it answers")
+    func acknowledgesOnce() {
+        var link = ThreeWireLink()
+        var now: UInt64 = 0
+        link.start(at: now)
+        Self.receive(.syncResponse, &link)
+        Self.receive(.configResponse(link.configuration.field), &link)
+        #expect(link.nextEvent() == .established)
+        let isTaken = link.send(Self.command.span.bytes, at: now)
+        #expect(isTaken)
+        while let next = link.nextDeadline, next < 3_600_000_000 {
+            now = next
+            link.advance(to: now)
+            let isAsked = Self.frames(link.takeOutput()).contains { $0.payload == ThreeWireMessage.wakeUp.octets }
+            if isAsked { Self.receive(.woken, &link, at: now) }
+        }
+        #expect(link.nextEvent() == nil)
+        var event = ThreeWireFrame(type: 4, payload: Array(Self.event.dropFirst()), isReliable: true)
+        event.acknowledgementNumber = 1
+        Self.receive(event.encoded(withCRC: true), &link, at: now)
+        #expect(link.nextEvent() == .packet(Self.event))
+        #expect(link.nextDeadline == nil)
+    }
+
+    @Test("a peer that answers CONFIG without a field, and asks for its own afterwards, gets the window of both")
+    func answersWithoutField() {
+        var link = ThreeWireLink()
+        link.start(at: 0)
+        Self.receive(.syncResponse, &link)
+        Self.receive(.configResponse(nil), &link)
+        #expect(link.nextEvent() == .established)
+        #expect(link.agreement.window == 1)
+        _ = link.takeOutput()
+        Self.receive(.config(0x03), &link)
+        #expect(Self.frames(link.takeOutput()).map(\.payload) == [ThreeWireMessage.configResponse(0x03).octets])
+        #expect(link.agreement.window == 3 && !link.agreement.hasCRC)
+        // What was agreed on stays, whatever the line makes of a message.
+        Self.receive(.config(0x01), &link)
+        #expect(link.agreement.window == 3)
+        for _ in 0..<4 { #expect(link.send(Self.command.span.bytes, at: 0) ? true : false) }
+        #expect(Self.frames(link.takeOutput()).filter(\.isReliable).count == 3)
+    }
+
     @Test("as the tools use it, the link goes on while 5 % of octets get lost, however often a packet is sent (A86)")
     func staysEstablished() {
         for seed in 1...5 as ClosedRange<UInt64> {

@@ -14,6 +14,8 @@ ADDRESSES = {'h5': '00:AA:01:00:00:01', 'h4': '00:AA:01:00:00:02'}
 TIOCSETD, N_HCI, N_TTY = 0x5423, 15, 0
 HCIUARTSETPROTO, HCIUARTGETDEVICE, HCIUARTSETFLAGS = 0x400455C8, 0x800455CA, 0x400455CB
 H4, THREE_WIRE = 0, 2
+# Otherwise the kernel resets a controller when it gives it back, which a bad line, or the end of a test that failed, prevents.
+RESET_ON_INIT = 1 << 1
 
 
 def attach(device, protocol):
@@ -21,7 +23,7 @@ def attach(device, protocol):
     descriptor = os.open(device, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(descriptor)
     fcntl.ioctl(descriptor, TIOCSETD, struct.pack('i', N_HCI))
-    fcntl.ioctl(descriptor, HCIUARTSETFLAGS, 0)
+    fcntl.ioctl(descriptor, HCIUARTSETFLAGS, RESET_ON_INIT)
     fcntl.ioctl(descriptor, HCIUARTSETPROTO, protocol)
     return descriptor
 
