@@ -89,6 +89,19 @@ struct MessageOctetsTests {
         }
     }
 
+    @Test("of several cases of a choice the last one counts, in whatever order of numbers")
+    func lastCase() throws {
+        let (status, bonds, reset): ([UInt8], [UInt8], [UInt8]) = ([0x3A, 0], [0x6A, 0], [0x92, 0x01, 0])
+        let orders = [
+            [status, reset], [reset, status], [reset, bonds, status], [bonds, reset, status],
+            [status, reset, bonds, status],
+        ]
+        for cases in orders {
+            let octets = cases.flatMap(\.self)
+            #expect(try OperatorRequest(octets: octets[...]).encoded() == cases.last, "\(cases)")
+        }
+    }
+
     @Test("what is wrong behind a message without order ends the reading")
     func wrongBehind() throws {
         // A peer with its kind before its value, and half a key.

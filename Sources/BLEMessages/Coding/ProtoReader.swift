@@ -1,7 +1,7 @@
 /// Reads Protocol Buffers.
 ///
-/// Every encoder writes the fields in the order of their numbers, so one walk is enough. A message in which they are not
-/// is read once more, by a table of where each field is; of a field that is there twice, the last counts.
+/// Every encoder writes the fields in the order of their numbers, so one walk is enough. A message in which they are
+/// not is read once more, by a table of where each field is; of a field that is there twice, the last counts.
 public struct ProtoReader: Coder {
     @inline(__always) public static var reads: Bool { true }
 
@@ -37,6 +37,8 @@ public struct ProtoReader: Coder {
         var list = 0
         /// In a message without order, where the search for the next element begins.
         var elements = 0
+        /// In a message without order, where the value of the present choice's case begins.
+        var chosen = 0
         /// How many of `tables` are of this message and those around it.
         var tables = 0
     }
@@ -126,6 +128,9 @@ public struct ProtoReader: Coder {
             if number != wanted {
                 if wanted > highestCase { highestCase = wanted }
                 guard number == 0, try find(wanted) else { return false }
+                // Of several cases the last one counts, as of several values of a field.
+                guard !isChosen || at > scope.chosen else { return false }
+                scope.chosen = at
             }
             isAbsent = false
             isChosen = true

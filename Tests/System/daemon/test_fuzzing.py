@@ -151,12 +151,18 @@ def all_lists(fields):
     return found
 
 
+CONTROLLER_REQUESTS = 'power', 'reset_device'
+CONTROLLER_KEYS = [varint(messages.OperatorRequest.DESCRIPTOR.fields_by_name[name].number << 3 | wire_type)
+                   for name, wire_type in zip(CONTROLLER_REQUESTS, (0, 2))]
+
+
 def takes_controller(octets):
     """Whether an operator takes the controller from everybody, which ends the links of the app beside."""
     try:
-        return messages.FromClient.FromString(octets).operator_request.WhichOneof('request') in ('power', 'reset_device')
+        return messages.FromClient.FromString(octets).operator_request.WhichOneof('request') in CONTROLLER_REQUESTS
     except DecodeError:
-        return False
+        # What this library refuses, bled might accept.
+        return any(key in octets for key in CONTROLLER_KEYS)
 
 
 class Generator:
