@@ -349,6 +349,9 @@ if Context.environment["JELLING_TESTABLE"] == "1" {
     package.targets.removeAll { others.contains($0.name) }
     for target in package.targets {
         switch target.type {
+        // Part of the tests, and of the fuzzer, which has a build of its own.
+        case .regular where target.name == "FuzzBodies":
+            target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing", "-Onone"])]
         case .regular, .executable:
             target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing"])]
         case .test where target.name != "CoreBluetoothTests":
