@@ -126,6 +126,13 @@ def told(name, values, unit, less_is_better=False, budget='', remark=''):
     table.append((name, unit, ours, null, theirs, remark))
 
 
+def told_twice(name, values, unit):
+    """Rows of a task in the pool of threads, as tasks are, and of one on the adapter's thread."""
+    here = values.pop('here')
+    told(name, values, unit, True, budget=1.5, remark=f'median of {RUNS}')
+    told(f'{name}, on the adapter’s thread', {**values, 'ours': here}, unit, True, budget=1.5, remark=f'median of {RUNS}')
+
+
 def counted(name, value, unit, budget='', check='', remark=''):
     row(name, value, unit, budget, check, remark=remark)
     table.append((name, unit, value, None, None, remark))
@@ -268,18 +275,17 @@ def pdus(log, begin):
 def discovery(name):
     for what, (services, characteristics) in DATABASES.items():
         with Feeding(services, characteristics, log=True) as feeding:
-            def run(make):
+            def run(make, line='discover'):
                 def once():
                     with make() as host:
                         # A program is slower in its first turns, which load and fill what the others find.
-                        return [host.ask('discover', 'discovered') for _ in range(10)][-1]
+                        return [host.ask(line, 'discovered') for _ in range(10)][-1]
                 return once
-            hosts = {'ours': run(feeding.ours), 'null': run(feeding.null)}
+            hosts = {'ours': run(feeding.ours), 'here': run(feeding.ours, 'here discover'), 'null': run(feeding.null)}
             if has_bumble():
                 hosts['theirs'] = run(feeding.theirs)
             answers = in_turns(RUNS, hosts)
-            told(f'{name}, {what}', {host: [a['ms'] for a in list_] for host, list_ in answers.items()}, 'ms', True,
-                 budget=1.5, remark=f'median of {RUNS}')
+            told_twice(f'{name}, {what}', {host: [a['ms'] for a in list_] for host, list_ in answers.items()}, 'ms')
             begin = len(pathlib.Path(feeding.log).read_text().split())
             with feeding.ours() as host:
                 host.ask('discover', 'discovered')
@@ -292,16 +298,16 @@ def discovery(name):
 
 def reads(name):
     with Feeding() as feeding:
-        def run(make, count):
+        def run(make, line):
             def once():
                 with make() as host:
-                    answer = host.ask(f'read {count}', 'reads')
+                    answer = host.ask(line, 'reads')
                     return answer['ms'] / answer['reads'] * 1e3
             return once
-        hosts = {'ours': run(feeding.ours, 5000), 'null': run(feeding.null, 5000)}
+        hosts = {'ours': run(feeding.ours, 'read 5000'), 'here': run(feeding.ours, 'here read 5000'), 'null': run(feeding.null, 'read 5000')}
         if has_bumble():
-            hosts['theirs'] = run(feeding.theirs, 500)
-        told(name, in_turns(RUNS, hosts), 'µs', True, budget=1.5, remark=f'median of {RUNS}')
+            hosts['theirs'] = run(feeding.theirs, 'read 500')
+        told_twice(name, in_turns(RUNS, hosts), 'µs')
 
 
 def writes(name):
@@ -314,12 +320,13 @@ def writes(name):
                         return answer['writes'] / answer['ms'] * 1e3
                 return once
             null = run(feeding.null, f'write {20000 * 244} 244')
-            told(f'{name}, credits {credits}, one after the other',
-                 in_turns(3, {'ours': run(feeding.ours, f'writes {20000 * 244} 244 1'), 'null': null}), '1/s', budget=0.6,
-                 remark='median of 3')
-            told(f'{name}, credits {credits}, 16 at once',
-                 in_turns(3, {'ours': run(feeding.ours, f'writes {20000 * 244} 244 16'), 'null': null}), '1/s', budget=0.6,
-                 remark='median of 3')
+            for way, number in ('one after the other', 1), ('16 at once', 16):
+                line = f'writes {20000 * 244} 244 {number}'
+                answers = in_turns(3, {'ours': run(feeding.ours, line), 'here': run(feeding.ours, f'here {line}'), 'null': null})
+                here = answers.pop('here')
+                told(f'{name}, credits {credits}, {way}', answers, '1/s', budget=0.6, remark='median of 3')
+                told(f'{name}, credits {credits}, {way}, on the adapter’s thread', {**answers, 'ours': here}, '1/s', budget=0.6,
+                     remark='median of 3')
 
 
 # MARK: Latency
@@ -329,12 +336,14 @@ LATENCIES, INTERVAL = 2000, 1000
 
 def latency(name):
     line = f'latency {LATENCIES} {INTERVAL}'
-    answers = {'async loop': [], 'delegate': [], 'null': [], 'tool through bled': [], 'app through bled': []}
+    answers = {'async loop': [], 'async loop on the adapter’s thread': [], 'delegate': [], 'null': [], 'tool through bled': [], 'app through bled': []}
     for _ in range(3):
         with Feeding() as feeding:
             for whom, make in (('async loop', feeding.ours), ('delegate', feeding.app), ('null', feeding.null)):
                 with make() as host:
                     answers[whom].append(host.ask(line, 'latencies'))
+            with feeding.ours() as host:
+                answers['async loop on the adapter’s thread'].append(host.ask(f'here {line}', 'latencies'))
         with Feeding() as feeding, feeding.bled() as daemon:
             with feeding.ours(f'bled:{daemon}') as host:
                 answers['tool through bled'].append(host.ask(line, 'latencies'))

@@ -27,6 +27,8 @@ public actor Adapter {
     /// The adapter's own thread, where its packets arrive.
     nonisolated public var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
+    nonisolated let loopTaskExecutor: LoopTaskExecutor
+
     /// The transport of this adapter.
     nonisolated public let address: TransportAddress
 
@@ -104,6 +106,7 @@ public actor Adapter {
         } catch {
             throw BLEError.transport(error)
         }
+        loopTaskExecutor = LoopTaskExecutor(loop)
         if case .daemon = address {
             guard let makeDaemonRunner = configuration.makeDaemonRunner else {
                 if ownsLoop { loop.stop() }

@@ -4,7 +4,8 @@ extension EventLoop {
     /// One point in time at which a handler runs. Used on the loop's thread only.
     ///
     /// All deadlines share one kernel timer, armed for the earliest right before the thread sleeps: moving a deadline
-    /// back and forth while packets are handled costs no system call.
+    /// back and forth while packets are handled costs no system call. One that only moves away a little, as that of
+    /// each next request does, leaves the timer as it is: it then fires a little early, and is armed again.
     public final class Deadline {
         private let loop: EventLoop
         let handler: () -> Void
@@ -60,6 +61,9 @@ extension EventLoop {
         return deadline
     }
 
+    /// The timer may fire early by this part of its time.
+    private static let earlyPart: UInt64 = 32
+
     func armTimer() {
         guard confined.deadlinesChanged else { return }
         confined.deadlinesChanged = false
@@ -71,7 +75,12 @@ extension EventLoop {
         let isStopped = standstill.load(ordering: .relaxed) != 0
         let lead = lead.load(ordering: .relaxed)
         let wanted = earliest == .max || isStopped ? 0 : max(earliest > lead ? earliest - lead : 0, 1)
-        guard wanted != confined.armedDeadline else { return }
+        let armed = confined.armedDeadline
+        guard wanted != armed else { return }
+        if armed != 0, armed < wanted {
+            let now = clinux_boottime_microseconds()
+            if armed > now, wanted - armed <= (armed - now) / EventLoop.earlyPart { return }
+        }
         confined.armedDeadline = wanted
         _ = clinux_timerfd_set_microseconds(timer, wanted)
     }

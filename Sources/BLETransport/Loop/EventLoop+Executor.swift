@@ -1,7 +1,7 @@
 extension EventLoop: SerialExecutor {
     /// Runs an actor's job on the loop, after everything that is queued. Callable from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
-        enqueue(.job(UnownedJob(job)))
+        add(.job(UnownedJob(job)))
     }
 
     /// The executor of an actor on this loop. The actor must keep the loop alive.
@@ -19,7 +19,7 @@ extension EventLoop: SerialExecutor {
 
     /// Runs `work` on the loop, after everything that is queued. Callable from any thread.
     public func run(_ work: @escaping @Sendable () -> Void) {
-        enqueue(.closure(work))
+        add(.closure(work))
     }
 
     /// Runs `work` when the current handler or job has returned: a way to call back without re-entering the caller.
@@ -47,7 +47,7 @@ extension EventLoop: SerialExecutor {
 
     private enum Need { case nothing, wakeUp, drainThread }
 
-    private func enqueue(_ work: Work) {
+    func add(_ work: Work) {
         let need: Need = shared.withLock {
             $0.queue.append(work)
             switch $0.phase {

@@ -24,6 +24,8 @@ public final class EventLoop: @unchecked Sendable {
 
     enum Work: Sendable {
         case job(UnownedJob)
+        /// A job of no actor, of a task that prefers the loop.
+        case taskJob(UnownedJob, LoopTaskExecutor)
         case closure(@Sendable () -> Void)
     }
 
@@ -46,6 +48,9 @@ public final class EventLoop: @unchecked Sendable {
         /// An empty array with the room of `closing`.
         var spare: [() -> Void] = []
         var batch: [Work] = []
+        /// What the latest tasks outside of actors prefer, for so many jobs of actors.
+        var taskExecutor: LoopTaskExecutor?
+        var jobsBeforeOrdinary = 0
     }
 
     let name: String
@@ -88,6 +93,8 @@ public final class EventLoop: @unchecked Sendable {
 
 extension EventLoop {
     private static let eventsPerWait = 64
+    private static let roundsPerWait = 8
+    private static let jobsOfTask = 8
 
     /// The body of the loop's thread.
     func run() {
@@ -124,28 +131,55 @@ extension EventLoop {
 
     /// Releases the loop; work that was queued meanwhile runs first.
     private func finish() {
+        // It has a reference to the loop.
+        defer { confined.taskExecutor = nil }
         while !end(if: { $0.queue.isEmpty && confined.deferred.isEmpty && confined.closing.isEmpty }) {
             runQueuedWork()
             runClosingWork()
         }
     }
 
-    /// Runs the work that is queued now. Work that it adds waits for the next round, so that descriptors are served in
-    /// between.
+    /// Runs the work that is queued now, and what it adds: a task that prefers the loop comes and goes several times
+    /// between two waits. After a few rounds descriptors are served.
     private func runQueuedWork() {
         var batch = confined.batch
         confined.batch = []
-        shared.withLock { swap(&$0.queue, &batch) }
+        for _ in 0..<EventLoop.roundsPerWait {
+            // It may queue more.
+            runDeferredWork()
+            shared.withLock { swap(&$0.queue, &batch) }
+            guard !batch.isEmpty else { break }
+            run(batch)
+            batch.removeAll(keepingCapacity: true)
+        }
+        confined.batch = batch
+    }
+
+    private func run(_ batch: [Work]) {
         for work in batch {
             switch work {
-            case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+            case .job(let job): run(job)
+            case .taskJob(let job, let executor):
+                confined.jobsBeforeOrdinary = EventLoop.jobsOfTask
+                confined.taskExecutor = executor
+                unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
             case .closure(let body): body()
             }
             runDeferredWork()
         }
-        batch.removeAll(keepingCapacity: true)
-        confined.batch = batch
-        runDeferredWork()
+    }
+
+    /// Runs a job of an actor. If its task prefers the loop and the job runs without that, or the other way round, each
+    /// function of the actor that returns is queued once more. A job does not say what its task prefers, so the tasks
+    /// before it do.
+    private func run(_ job: UnownedJob) {
+        guard let executor = confined.taskExecutor else {
+            return unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        }
+        confined.jobsBeforeOrdinary -= 1
+        if confined.jobsBeforeOrdinary == 0 { confined.taskExecutor = nil }
+        unsafe job.runSynchronously(
+            isolatedTo: asUnownedSerialExecutor(), taskExecutor: executor.asUnownedTaskExecutor())
     }
 
     /// Runs the work that was deferred so far. Work that it defers waits for the next round.

@@ -80,6 +80,50 @@ struct EventLoopTests {
         await loop.waitUntilStopped()
     }
 
+    @Test("a task that prefers the loop runs on its thread, also between its calls of an actor there")
+    func prefers() async throws {
+        let loop = try EventLoop()
+        try loop.start()
+        let resident = Resident(loop: loop)
+        let executor = LoopTaskExecutor(loop)
+        let isAlwaysThere = await withTaskExecutorPreference(executor) {
+            var isThere = loop.isOnLoop
+            for _ in 0..<100 {
+                isThere = await resident.increment() && isThere
+                isThere = await nowhere(loop) && isThere
+            }
+            return isThere
+        }
+        #expect(isAlwaysThere)
+        #expect(await resident.count == 100)
+        #expect(await !nowhere(loop))
+        loop.stop()
+        await loop.waitUntilStopped()
+    }
+
+    /// Outside of any actor.
+    private func nowhere(_ loop: EventLoop) async -> Bool { loop.isOnLoop }
+
+    @Test("a task on the loop that comes back at once, again and again, keeps no descriptor and no deadline waiting")
+    func busyTask() async throws {
+        let loop = try EventLoop()
+        try loop.start()
+        let resident = Resident(loop: loop)
+        let busy = Task(executorPreference: LoopTaskExecutor(loop)) {
+            while !Task.isCancelled { await Task.yield() }
+        }
+        await resident.incrementByDeadline()
+        var ends: [Int32] = [0, 0]
+        #expect(unsafe pipe(&ends) == 0)
+        unsafe #expect(write(ends[1], [7 as UInt8], 1) == 1)
+        #expect(await resident.readByte(from: ends[0]) == 7)
+        busy.cancel()
+        await busy.value
+        for descriptor in ends { close(descriptor) }
+        loop.stop()
+        await loop.waitUntilStopped()
+    }
+
     @Test("a deadline's handler reaches the actor's state on the loop")
     func deadline() async throws {
         let loop = try EventLoop()

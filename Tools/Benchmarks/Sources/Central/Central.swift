@@ -9,9 +9,9 @@ import BenchmarkService
 /// Lines in: `discover` connects, discovers everything, disconnects; `idle SECONDS` connects and does nothing; `stream
 /// OCTETS LENGTH [PART]` connects and asks for so many octets in notifications of such a length, PART octets at once;
 /// `write OCTETS LENGTH` sends as many in write commands; `channel OCTETS LENGTH` sends as many on a channel and takes
-/// them back; what `Rounds` has is for `Feeder`. Each is answered by a line of JSON: milliseconds from the call to the
-/// whole database and what was found, wake-ups of the adapter's thread while idle, or milliseconds from the request to
-/// the last notification or message. `ready` is the first line.
+/// them back; what `Round` has is for `Feeder`; `here LINE` does LINE on the adapter's thread. Each is answered by a line
+/// of JSON: milliseconds from the call to the whole database and what was found, wake-ups of the adapter's thread while
+/// idle, or milliseconds from the request to the last notification or message. `ready` is the first line.
 @main
 struct Central {
     static func main() async {
@@ -25,26 +25,40 @@ struct Central {
             let adapter = try await Adapter.open(arguments[1], configuration: configuration)
             answer("{\"event\":\"ready\"}")
             while let line = readLine() {
-                if line == "discover" {
-                    try await discover(peer, with: adapter)
-                } else if line.hasPrefix("idle "), let seconds = Int(line.dropFirst(5)) {
-                    try await idle(for: seconds, on: peer, with: adapter)
-                } else if line.hasPrefix("stream "), let words = Stream(line) {
-                    try await stream(words, from: peer, with: adapter)
-                } else if line.hasPrefix("write "), let words = Stream(line) {
-                    try await write(words, to: peer, with: adapter)
-                } else if line.hasPrefix("channel "), let words = Stream(line) {
-                    try await echo(words, from: peer, with: adapter)
-                } else if let round = Round(line) {
-                    answer(try await round.run(on: peer, with: adapter))
-                } else {
-                    answer("{\"event\":\"unknown\"}")
+                guard line.hasPrefix(here) else {
+                    try await carryOut(line, on: peer, with: adapter)
+                    continue
+                }
+                let rest = String(line.dropFirst(here.count))
+                try await withTaskExecutorPreference(adapter.taskExecutor) {
+                    try await carryOut(rest, on: peer, with: adapter)
                 }
             }
             await adapter.close()
         } catch {
             answer("{\"event\":\"failed\"}")
             print(error)
+        }
+    }
+
+    /// Begins a line whose rest is done on the adapter's thread.
+    private static let here = "here "
+
+    private static func carryOut(_ line: String, on peer: DeviceAddress, with adapter: Adapter) async throws {
+        if line == "discover" {
+            try await discover(peer, with: adapter)
+        } else if line.hasPrefix("idle "), let seconds = Int(line.dropFirst(5)) {
+            try await idle(for: seconds, on: peer, with: adapter)
+        } else if line.hasPrefix("stream "), let words = Stream(line) {
+            try await stream(words, from: peer, with: adapter)
+        } else if line.hasPrefix("write "), let words = Stream(line) {
+            try await write(words, to: peer, with: adapter)
+        } else if line.hasPrefix("channel "), let words = Stream(line) {
+            try await echo(words, from: peer, with: adapter)
+        } else if let round = Round(line) {
+            answer(try await round.run(on: peer, with: adapter))
+        } else {
+            answer("{\"event\":\"unknown\"}")
         }
     }
 
