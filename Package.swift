@@ -360,3 +360,27 @@ if Context.environment["JELLING_TESTABLE"] == "1" {
         }
     }
 }
+
+// SwiftPM compiles a target again when a module that it depends on by name has changed. The optimizer also brings in code and
+// layouts of types of the modules behind those, so each target depends on them by name, too.
+let targetNames = Set(package.targets.map(\.name))
+var dependencies: [String: Set<String>] = [:]
+for target in package.targets {
+    dependencies[target.name] = Set(
+        target.dependencies.compactMap { dependency in
+            if case .byNameItem(let name, _) = dependency, targetNames.contains(name) { name } else { nil }
+        })
+}
+let named = dependencies
+var isComplete = false
+while !isComplete {
+    isComplete = true
+    for (name, found) in dependencies {
+        let all = found.union(found.flatMap { dependencies[$0] ?? [] })
+        if all.count > found.count { (dependencies[name], isComplete) = (all, false) }
+    }
+}
+for target in package.targets where target.type != .plugin && target.type != .system {
+    let missing = (dependencies[target.name] ?? []).subtracting(named[target.name] ?? [])
+    target.dependencies += missing.sorted().map { .byName(name: $0) }
+}
