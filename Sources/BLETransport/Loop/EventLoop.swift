@@ -131,9 +131,10 @@ extension EventLoop {
 
     /// Releases the loop; work that was queued meanwhile runs first.
     private func finish() {
-        // It has a reference to the loop.
-        defer { confined.taskExecutor = nil }
-        while !end(if: { $0.queue.isEmpty && confined.deferred.isEmpty && confined.closing.isEmpty }) {
+        while true {
+            // It has a reference to the loop. When the loop has ended, another thread may drain it.
+            confined.taskExecutor = nil
+            if end(if: { $0.queue.isEmpty && confined.deferred.isEmpty && confined.closing.isEmpty }) { break }
             runQueuedWork()
             runClosingWork()
         }

@@ -101,6 +101,32 @@ struct EventLoopTests {
         await loop.waitUntilStopped()
     }
 
+    @Test("a task that prefers a loop which has ended runs nevertheless, and the loop is freed afterwards")
+    func prefersAnEndedLoop() async throws {
+        weak var freed: EventLoop?
+        do {
+            let loop = try EventLoop()
+            freed = loop
+            try loop.start()
+            let resident = Resident(loop: loop)
+            let executor = LoopTaskExecutor(loop)
+            for round in 0..<3 {
+                if round == 1 {
+                    loop.stop()
+                    await loop.waitUntilStopped()
+                }
+                await withTaskExecutorPreference(executor) { for _ in 0..<10 { _ = await resident.increment() } }
+            }
+            #expect(await resident.count == 30)
+        }
+        var tries = 0
+        while freed != nil, tries < 60_000 {
+            tries += 1
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        #expect(freed == nil)
+    }
+
     /// Outside of any actor.
     private func nowhere(_ loop: EventLoop) async -> Bool { loop.isOnLoop }
 
