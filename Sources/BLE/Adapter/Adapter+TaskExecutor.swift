@@ -1,13 +1,12 @@
 import BLETransport
 
 extension Adapter {
-    /// Runs tasks on the adapter's own thread. A call to the adapter then switches no thread, and a program that does
-    /// nothing else needs no other one.
+    /// Runs tasks on the adapter's own thread, so that a call to the adapter switches no threads.
     ///
     ///     try await withTaskExecutorPreference(adapter.taskExecutor) {
     ///         for handle in handles { values.append(try await peripheral.read(handle)) }
     ///     }
     ///
-    /// What such a task computes between two calls holds up the adapter and its links: it must not block or take long.
+    /// The adapter and its links wait while such a task computes: it must not block or compute for long.
     nonisolated public var taskExecutor: any TaskExecutor { loopTaskExecutor }
 }

@@ -170,9 +170,8 @@ extension EventLoop {
         }
     }
 
-    /// Runs a job of an actor. If its task prefers the loop and the job runs without that, or the other way round, each
-    /// function of the actor that returns is queued once more. A job does not say what its task prefers, so the tasks
-    /// before it do.
+    /// Runs a job of an actor. Where it runs with another task executor than its task prefers, each function of the actor
+    /// that returns is queued once more. A job does not name its task's executor, so that of the tasks before it counts.
     private func run(_ job: UnownedJob) {
         guard let executor = confined.taskExecutor else {
             return unsafe job.runSynchronously(on: asUnownedSerialExecutor())

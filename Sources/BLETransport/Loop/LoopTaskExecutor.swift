@@ -5,7 +5,7 @@
 public final class LoopTaskExecutor: TaskExecutor {
     private let loop: EventLoop
 
-    /// - Parameter loop: the executor keeps it.
+    /// - Parameter loop: retained by the executor.
     public init(_ loop: EventLoop) { self.loop = loop }
 
     /// Runs a job on the loop, after everything that is queued. Callable from any thread.

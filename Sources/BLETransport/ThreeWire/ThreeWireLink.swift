@@ -325,8 +325,8 @@ package struct ThreeWireLink {
         var frame = frame
         frame.acknowledgementNumber = expected
         owesAcknowledgement = false
-        // Linux goes by the length alone. Where a line lost an octet of a frame and all delimiters behind it, it would
-        // take the next frame's first one in its place, and no CRC would tell.
+        // Linux goes by the length alone. Where a line lost an octet of a frame and all delimiters behind it, Linux
+        // would read the next frame's first octet as the last one of this frame, and there is no CRC to show it.
         if !agreement.hasCRC { output += [SLIPFraming.delimiter, SLIPFraming.delimiter] }
         SLIPFraming.append(
             frame.encoded(withCRC: agreement.hasCRC), escapesFlowControl: agreement.hasSoftwareFlowControl, to: &output)
