@@ -328,6 +328,31 @@ if Context.environment["JELLING_BLUEZ"] == "1" {
             "BLEServiceManager", "BLEStateFiles", "BLETransport", "CSystemd", argumentParser))
 }
 
+// What Tools/benchmark runs, of the same build as what people get; `Tools/release --benchmarks` sets JELLING_BENCHMARKS=1.
+if Context.environment["JELLING_BENCHMARKS"] == "1" {
+    let settings: [SwiftSetting] = [
+        .enableExperimentalFeature("Lifetimes"), .enableUpcomingFeature("ExistentialAny"),
+    ]
+    func benchmark(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+        .executableTarget(
+            name: name, dependencies: dependencies, path: "Tools/Benchmarks/Sources/\(name)", swiftSettings: settings)
+    }
+    package.targets += [
+        .target(name: "CAllocationCounter", path: "Tools/Benchmarks/Sources/CAllocationCounter"),
+        .target(name: "CFeeding", path: "Tools/Benchmarks/Sources/CFeeding"),
+        .target(
+            name: "BenchmarkService", dependencies: ["BLE"], path: "Tools/Benchmarks/Sources/BenchmarkService",
+            swiftSettings: settings),
+        benchmark("Feeder", "CFeeding"),
+        benchmark("NullHost", "CFeeding"),
+        benchmark("Benchmark", "CAllocationCounter", "BLEPackets", "BLEHost", "BLESecurity", "BLERecording"),
+        benchmark("Facade", "CoreBluetooth", "BLESimulator", "BLEPackets"),
+        benchmark("Central", "BenchmarkService", "BLE", "BLEDaemonClient"),
+        benchmark("Soak", "BenchmarkService", "BLE", "BLESecurity", "BLETestKit"),
+        benchmark("Server", "BenchmarkService", "BLE"),
+    ]
+}
+
 if hasServices {
     package.targets.append(
         tests(
@@ -352,8 +377,11 @@ if Context.environment["JELLING_TESTABLE"] == "1" {
         // Part of the tests, and of the fuzzer, which has a build of its own.
         case .regular where target.name == "FuzzBodies":
             target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing", "-Onone"])]
-        case .regular, .executable:
+        case .regular:
             target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing"])]
+        // What programs have of their own: as people get them they are what the rings run.
+        case .executable:
+            target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing", "-Onone"])]
         case .test where target.name != "CoreBluetoothTests":
             target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
         default: break

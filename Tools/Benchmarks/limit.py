@@ -1,25 +1,26 @@
 """Rows beside a host that does nothing: what is left of a host's time is between its engine and the wire.
 
-  limit.py PROGRAMS [WORD]…     PROGRAMS: the folder of Feeder, NullHost, Central, Facade and Benchmark; words choose rows by
-                                name. BLED: bled as it is handed on
+  limit.py PROGRAMS [--check] [WORD]…   PROGRAMS: the folder of Feeder, NullHost, Central, Facade and Benchmark; words choose rows by
+                                        name. BLED: bled as it is handed on. --check: only the rows that are checked, once each
 
 Each row is measured in turns: Jelling, the null host and Bumble on the same feeder, which is controller and peer at once and
 never lets a host wait. Prints rows for `table.py`; a run of all rows writes its table into Documentation/Performance.md."""
-import contextlib, json, os, pathlib, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+import contextlib, os, pathlib, re, statistics, subprocess, sys, tempfile, time
 
+from counting import computed, system_calls
 from rows import HERE, PEER, ROOT, Central, bench, measured, row
 
 PROGRAMS = os.path.abspath(sys.argv[1])
 WORDS = [word for word in sys.argv[2:] if word != '--check']
+IS_CHECK = '--check' in sys.argv
 PAGE = pathlib.Path(ROOT, 'Documentation', 'Performance.md')
-RUNS = 5
+RUNS = 1 if IS_CHECK else 5
+LONGER = 1 if IS_CHECK else 5
 # Small enough that nothing is dropped when a reader falls behind: so many notifications wait for it at most.
 PART = 2048
 DATABASES = {'5 attributes of a service': (0, 0), '20 services with 200 characteristics': (20, 10)}
 CREDITS = 1, 8, 32, 255
 LINKS = 1, 8, 32, 64
-# System calls that are counted.
-CALLS = 'raw_syscalls:sys_enter', 'syscalls:sys_enter_futex', 'syscalls:sys_enter_read', 'syscalls:sys_enter_epoll_wait'
 
 table = []
 
@@ -138,27 +139,6 @@ def counted(name, value, unit, budget='', check='', remark=''):
     table.append((name, unit, value, None, None, remark))
 
 
-@contextlib.contextmanager
-def system_calls(process):
-    """Counts the system calls of a process while it works; nothing where this cannot be counted."""
-    counts = {}
-    perf = shutil.which('perf')
-    if not perf:
-        yield counts
-        return
-    child = subprocess.Popen([perf, 'stat', '-x', ',', '-p', str(process), '-e', ','.join(CALLS)],
-                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.5)
-    try:
-        yield counts
-    finally:
-        child.send_signal(signal.SIGINT)
-        for line in child.communicate(timeout=20)[1].splitlines():
-            fields = line.split(',')
-            if len(fields) > 2 and fields[0].isdigit() and fields[2] in CALLS:
-                counts[fields[2].rpartition('_')[2] if 'raw' not in fields[2] else 'all'] = int(fields[0])
-
-
 # MARK: Notifications
 
 def stream_line(count, length):
@@ -174,15 +154,6 @@ def rate(host, count, length):
     return answer['notifications'] / answer['ms'] * 1e3, (computed(host.process.pid) - before) / count
 
 
-def computed(process):
-    """Nanoseconds that the threads of a process have computed: other processes take time, and not these."""
-    total = 0
-    for task in os.listdir(f'/proc/{process}/task'):
-        with contextlib.suppress(OSError), open(f'/proc/{process}/task/{task}/schedstat') as file:
-            total += int(file.read().split()[0])
-    return total
-
-
 def told_rates(name, answers, **options):
     told(name, {host: [rate for rate, _ in list_] for host, list_ in answers.items()}, '1/s', **options)
     told(f'{name}: processor', {host: [used for _, used in list_] for host, list_ in answers.items()}, 'ns', True,
@@ -192,7 +163,7 @@ def told_rates(name, answers, **options):
 def notifications(name):
     for length in 20, 244:
         with Feeding() as feeding:
-            many, few = PART * 100, PART * 4
+            many, few = PART * 20 * LONGER, PART * 4
 
             def runs(make, count):
                 # Each has the feeder for itself: it serves one host at a time.
@@ -213,7 +184,7 @@ def notifications(name):
 def calls_rows(name, counts, count, most=0.1):
     """Numbers of calls, with limits far above what is measured: they tell whether what comes together is handed over together."""
     if not counts:
-        return row(f'system calls a notification: {name}', remark='perf is not installed, or may not count')
+        return row(f'system calls a notification: {name}', check='check', remark='needs perf or strace: Tools/install limit')
     counted(f'futex calls a notification: {name}', counts['futex'] / count, '', f'<={most}', 'check')
     others = counts['all'] / count
     counted(f'system calls a notification: {name}', others, '', f'<={3 * most}', 'check',
@@ -223,7 +194,7 @@ def calls_rows(name, counts, count, most=0.1):
 def delegate(name):
     with Feeding() as feeding:
         for length in 20, 244:
-            many = PART * 50
+            many = PART * 10 * LONGER
 
             def app():
                 with feeding.app() as host:
@@ -241,10 +212,10 @@ def delegate(name):
 
 def through_bled(name):
     for length in 20, 244:
-        many = PART * 50
+        many = PART * 10 * LONGER
         rates = {'to a tool': [], 'to an app': []}
         called = {}
-        for _ in range(3):
+        for _ in range(1 if IS_CHECK else 3):
             with Feeding() as feeding, feeding.bled() as daemon:
                 with feeding.ours(f'bled:{daemon}') as host:
                     rates['to a tool'].append(rate(host, many, length))
@@ -265,6 +236,8 @@ def through_bled(name):
 
 
 # MARK: Requests
+
+READS = 1000 * LONGER
 
 def pdus(log, begin):
     """The requests of the host's log from `begin` on, as hexadecimal digits."""
@@ -304,9 +277,9 @@ def reads(name):
                     answer = host.ask(line, 'reads')
                     return answer['ms'] / answer['reads'] * 1e3
             return once
-        hosts = {'ours': run(feeding.ours, 'read 5000'), 'here': run(feeding.ours, 'here read 5000'), 'null': run(feeding.null, 'read 5000')}
+        hosts = {'ours': run(feeding.ours, f'read {READS}'), 'here': run(feeding.ours, f'here read {READS}'), 'null': run(feeding.null, f'read {READS}')}
         if has_bumble():
-            hosts['theirs'] = run(feeding.theirs, 'read 500')
+            hosts['theirs'] = run(feeding.theirs, f'read {READS // 10}')
         told_twice(name, in_turns(RUNS, hosts), 'µs')
 
 
@@ -349,6 +322,33 @@ def latency(name):
                 answers['tool through bled'].append(host.ask(line, 'latencies'))
             with feeding.app(daemon) as host:
                 answers['app through bled'].append(host.ask(line, 'latencies'))
+    told_latencies(name, answers)
+
+
+def beside_busy_loops(name):
+    line = f'latency {LATENCIES} {INTERVAL}'
+    answers = {'async loop': [], 'delegate': [], 'null': []}
+    for _ in range(3):
+        with Feeding() as feeding, busy_loops():
+            for whom, make in (('async loop', feeding.ours), ('delegate', feeding.app), ('null', feeding.null)):
+                with make() as host:
+                    answers[whom].append(host.ask(line, 'latencies'))
+    told_latencies(f'{name}, to', answers)
+
+
+@contextlib.contextmanager
+def busy_loops():
+    """As many programs that only compute as there are processors."""
+    loops = [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(os.cpu_count())]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def told_latencies(name, answers):
     # The least of three: others share the machine.
     least = {whom: [min(a[key] for a in list_) / 1e3 for key in ('median', 'most')] for whom, list_ in answers.items()}
     for whom in answers:
@@ -383,6 +383,12 @@ def engine(name):
         counted(what, float(value), unit, budget, check, remark)
 
 
+def allocations(name):
+    """What each operation of the engine allocates: all rows of the engine, with few operations."""
+    done = subprocess.run([os.path.join(PROGRAMS, 'Benchmark'), '--allocations'], check=True, capture_output=True, text=True)
+    print(done.stdout, end='', flush=True)
+
+
 # MARK: The page
 
 def figure(value, unit):
@@ -412,10 +418,12 @@ def write_page():
                     encoding='utf-8')
 
 
-for measure, name in ((notifications, 'notifications to an async loop'), (delegate, 'notifications to a delegate'),
-                      (through_bled, 'notifications through bled'), (discovery, 'connect + full discovery'),
-                      (reads, 'read'), (writes, 'write without response'), (latency, 'packet to'),
-                      (links, 'many links'), (engine, 'server of attributes, devices in the air')):
+CHECKED = ((notifications, 'notifications to an async loop'), (delegate, 'notifications to a delegate'),
+           (through_bled, 'notifications through bled'), (discovery, 'connect + full discovery'), (reads, 'read'))
+TIMED = ((writes, 'write without response'), (latency, 'packet to'), (beside_busy_loops, 'packet beside a busy loop on each processor'),
+         (links, 'many links'), (engine, 'server of attributes, devices in the air'))
+
+for measure, name in (*CHECKED, *([(allocations, 'allocations')] if IS_CHECK else TIMED)):
     measured(WORDS, measure, name, needs_peers=False)
-if not WORDS and '--check' not in sys.argv:
+if not WORDS and not IS_CHECK:
     write_page()

@@ -1,6 +1,6 @@
 """Prints the rows that come in as one table, each as soon as it comes.
 
-  … | table.py [--check]      --check: exit status 1 when a row that is checked is over its budget
+  … | table.py [--check]      --check: exit status 1 when a row that is checked is over its budget, and a last line that counts
 
 A row is a line of seven fields between tabs: name, value, unit, budget (`<=X`, `>=X`, `<=X*peer` or nothing), `check`
 or nothing, the peer's value or nothing, remark. No value means that it was not measured, and the remark says why; with
@@ -22,10 +22,11 @@ def line(*columns, remark=''):
 
 
 line('what', 'value', 'unit', 'budget', 'peer', 'ratio')
-over = rows = 0
+over = rows = checked = 0
 for text in sys.stdin:
     name, value, unit, budget, check, peer, remark = text.rstrip('\n').split('\t')
     rows += 1
+    checked += bool(check)
     if not value:
         over += bool(check)
         line(name, '-', unit, '', '', '', remark=remark)
@@ -46,4 +47,6 @@ if not rows:
     print('no row is named so')
     sys.exit(2)
 print(f'{rows} rows, {over} of the checked ones over budget')
+if '--check' in sys.argv:
+    print(f'{checked - over} passed, {over} failed')
 sys.exit(1 if over and '--check' in sys.argv else 0)

@@ -42,8 +42,24 @@ enum ScanMeasurements {
         },
     ]
 
+    private static let crowdSizes = [100, 1000, 10_000, 100_000]
+
+    /// What an engine has in memory that scans so many devices.
+    static func memory() -> [Row] {
+        crowdSizes.map { devices in
+            let load = ScanLoad(.steady, devices: devices)
+            let before = Heap.kilobytes
+            _ = load.run(2 * devices)
+            let used = Heap.kilobytes - before
+            withExtendedLifetime(load) {}
+            return Row(
+                name: "memory of the engine, \(devices) devices in the air", value: used, unit: "kB",
+                remark: "\(Int((used * 1024 / Double(devices)).rounded())) octets of each")
+        }
+    }
+
     /// What the number of devices costs.
-    private static let growth = [100, 1000, 10_000, 100_000].map { devices in
+    private static let growth = crowdSizes.map { devices in
         Measurement("report through the host, \(devices) devices in the air", nanoseconds: 10_000) {
             let load = ScanLoad(.steady, devices: devices)
             _ = load.run(2 * devices)

@@ -29,8 +29,25 @@ enum ServerMeasurements {
         ]
     }
 
+    private static let sizes = [10, 100, 1000, 10_000]
+
+    /// What a table's size costs in memory: the database, and a server with it.
+    static func memory() -> [Row] {
+        sizes.map { attributes in
+            let before = Heap.kilobytes
+            let (database, handles) = table(of: attributes, valueLength: 20)
+            var server = GATTServer(database: database)
+            server.connected(link, mtu: 247, at: .zero)
+            let used = Heap.kilobytes - before - Double(handles.capacity * MemoryLayout<AttributeHandle>.stride) / 1024
+            withExtendedLifetime((server, handles)) {}
+            return Row(
+                name: "server of \(attributes) attributes, memory", value: used, unit: "kB",
+                remark: "values of 20 octets")
+        }
+    }
+
     /// What a table's size costs.
-    private static let growth: [Measurement] = [10, 100, 1000, 10_000].flatMap { attributes in
+    private static let growth: [Measurement] = sizes.flatMap { attributes in
         [
             Measurement("server of \(attributes) attributes, read by handle", allocations: 0) {
                 requests(of: attributes, mtu: 23, valueLength: 20) { ATTReadRequest(handle: $0).encoded() }
