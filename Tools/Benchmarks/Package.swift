@@ -16,6 +16,7 @@ let package = Package(
         .target(name: "CFeeding"),
         .executableTarget(name: "Feeder", dependencies: ["CFeeding"]),
         .executableTarget(name: "NullHost", dependencies: ["CFeeding"]),
+        .executableTarget(name: "KernelHost", dependencies: ["CFeeding"]),
         .executableTarget(
             name: "Benchmark",
             dependencies: [
