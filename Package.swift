@@ -345,6 +345,7 @@ if Context.environment["JELLING_BENCHMARKS"] == "1" {
             swiftSettings: settings),
         benchmark("Feeder", "CFeeding"),
         benchmark("NullHost", "CFeeding"),
+        benchmark("KernelHost", "CFeeding"),
         benchmark("Benchmark", "CAllocationCounter", "BLEPackets", "BLEHost", "BLESecurity", "BLERecording"),
         benchmark("Facade", "CoreBluetooth", "BLESimulator", "BLEPackets"),
         benchmark("Central", "BenchmarkService", "BLE", "BLEDaemonClient"),

@@ -96,9 +96,14 @@ public struct CLinuxConnection {
 
 @_extern(c) public func clinux_hci_enable_direction(_ descriptor: Int32) -> Int32
 
-@_extern(c) public func clinux_hci_receive(
-    _ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ capacity: Int, _ outgoing: UnsafeMutablePointer<Int32>
-) -> Int
+@_extern(c) public func clinux_hci_batch_make(_ capacity: Int) -> OpaquePointer?
+@_extern(c) public func clinux_hci_batch_free(_ batch: OpaquePointer)
+@_extern(c) public func clinux_hci_batch_receive(_ batch: OpaquePointer, _ descriptor: Int32) -> Int32
+
+@_extern(c) public func clinux_hci_batch_packet(
+    _ batch: OpaquePointer, _ index: Int32, _ length: UnsafeMutablePointer<Int>,
+    _ outgoing: UnsafeMutablePointer<Int32>
+) -> UnsafeRawPointer
 
 @_extern(c) public func clinux_hci_list_adapters(
     _ descriptor: Int32, _ indexes: UnsafeMutablePointer<UInt16>

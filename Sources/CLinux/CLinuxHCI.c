@@ -3,6 +3,7 @@
 #include "KernelBluetooth.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -37,25 +38,66 @@ int clinux_hci_enable_direction(int descriptor) {
     return setsockopt(descriptor, SOL_HCI, HCI_DATA_DIR, &on, sizeof on);
 }
 
-ssize_t clinux_hci_receive(int descriptor, void *bytes, size_t capacity, int *outgoing) {
-    struct iovec vector = {.iov_base = bytes, .iov_len = capacity};
-    union {
-        struct cmsghdr header;
-        char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(int64_t[2]))];
-    } control;
-    struct msghdr message = {
-        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+enum { PAGE_BYTES = 4096 };
+
+union direction_message {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(int64_t[2]))];
+};
+
+struct clinux_hci_batch {
+    struct mmsghdr messages[CLINUX_HCI_BATCH];
+    struct iovec vectors[CLINUX_HCI_BATCH];
+    union direction_message controls[CLINUX_HCI_BATCH];
+    // How many of the messages the kernel has filled.
+    int used;
+};
+
+struct clinux_hci_batch *clinux_hci_batch_make(size_t capacity) {
+    // The kernel makes a page when a packet first needs it: in most of these places, one.
+    size_t stride = (capacity + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    struct clinux_hci_batch *batch = calloc(1, sizeof *batch);
+    char *bytes = batch ? malloc(CLINUX_HCI_BATCH * stride) : NULL;
+    if (!bytes) {
+        free(batch);
+        return NULL;
+    }
+    batch->used = CLINUX_HCI_BATCH;
+    for (int index = 0; index < CLINUX_HCI_BATCH; index++) {
+        batch->vectors[index] = (struct iovec){.iov_base = bytes + index * stride, .iov_len = capacity};
+        batch->messages[index].msg_hdr = (struct msghdr){
+            .msg_iov = &batch->vectors[index], .msg_iovlen = 1, .msg_control = &batch->controls[index]};
+    }
+    return batch;
+}
+
+void clinux_hci_batch_free(struct clinux_hci_batch *batch) {
+    if (!batch) return;
+    free(batch->vectors[0].iov_base);
+    free(batch);
+}
+
+int clinux_hci_batch_receive(struct clinux_hci_batch *batch, int descriptor) {
+    // Of the room for control messages, the kernel leaves how much it has used.
+    for (int index = 0; index < batch->used; index++)
+        batch->messages[index].msg_hdr.msg_controllen = sizeof batch->controls[index];
+    int count = recvmmsg(descriptor, batch->messages, CLINUX_HCI_BATCH, MSG_DONTWAIT, NULL);
+    batch->used = count > 0 ? count : 0;
+    return count;
+}
+
+const void *clinux_hci_batch_packet(struct clinux_hci_batch *batch, int index, size_t *length, int *outgoing) {
+    struct msghdr *message = &batch->messages[index].msg_hdr;
+    *length = batch->messages[index].msg_len;
     *outgoing = 0;
-    ssize_t count = recvmsg(descriptor, &message, MSG_DONTWAIT);
-    if (count < 0) return count;
-    for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(message); item; item = CMSG_NXTHDR(message, item)) {
         if (item->cmsg_level == SOL_HCI && item->cmsg_type == HCI_CMSG_DIR) {
             int incoming;
             memcpy(&incoming, CMSG_DATA(item), sizeof incoming);
             *outgoing = !incoming;
         }
     }
-    return count;
+    return batch->vectors[index].iov_base;
 }
 
 int clinux_hci_list_adapters(int descriptor, uint16_t *indexes) {

@@ -5,15 +5,14 @@
 
 Each row is measured in turns: Jelling, the null host and Bumble on the same feeder, which is controller and peer at once and
 never lets a host wait. Prints rows for `table.py`; a run of all rows writes its table into Documentation/Performance.md."""
-import contextlib, os, pathlib, re, statistics, subprocess, sys, tempfile, time
+import contextlib, os, pathlib, statistics, subprocess, sys, tempfile, time
 
 from counting import computed, system_calls
-from rows import HERE, PEER, ROOT, Central, bench, measured, row
+from rows import HERE, PEER, Central, bench, figure, measured, row, write_between
 
 PROGRAMS = os.path.abspath(sys.argv[1])
 WORDS = [word for word in sys.argv[2:] if word != '--check']
 IS_CHECK = '--check' in sys.argv
-PAGE = pathlib.Path(ROOT, 'Documentation', 'Performance.md')
 RUNS = 1 if IS_CHECK else 5
 LONGER = 1 if IS_CHECK else 5
 # Small enough that nothing is dropped when a reader falls behind: so many notifications wait for it at most.
@@ -391,18 +390,6 @@ def allocations(name):
 
 # MARK: The page
 
-def figure(value, unit):
-    if value is None:
-        return ''
-    if value >= 1000:
-        text = f'{value:,.0f}'
-    elif unit == '' and value < 10:
-        text = f'{value:.4f}'.rstrip('0').rstrip('.') or '0'
-    else:
-        text = f'{value:.2f}'.rstrip('0').rstrip('.')
-    return f'{text} {unit}'.strip()
-
-
 def write_page():
     """Puts the table between its marks."""
     lines = ['| what | Jelling | null host | ratio | Bumble | ratio | |', '|---|---|---|---|---|---|---|']
@@ -410,12 +397,7 @@ def write_page():
         ratios = [f'{ours / other:.2f}' if other else '' for other in (null, theirs)]
         lines.append(f'| {name} | {figure(ours, unit)} | {figure(null, unit)} | {ratios[0]} | {figure(theirs, unit)} | '
                      f'{ratios[1]} | {remark} |')
-    text = PAGE.read_text(encoding='utf-8')
-    begin, end = '<!-- Tools/benchmark limit writes from here -->', '<!-- to here -->'
-    head, _, rest = text.partition(begin)
-    tail = rest.partition(end)[2]
-    PAGE.write_text(f'{head}{begin}\n' + '\n'.join(re.sub(r' +\|', ' |', line) for line in lines) + f'\n{end}{tail}',
-                    encoding='utf-8')
+    write_between('limit', lines)
 
 
 CHECKED = ((notifications, 'notifications to an async loop'), (delegate, 'notifications to a delegate'),

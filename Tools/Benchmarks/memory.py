@@ -7,13 +7,12 @@ The kernel says of each page whether it is there (/proc/PID/pagemap), and the sy
 the module that has most of it. Prints rows for `table.py`; a run of both writes its table into Documentation/Performance.md."""
 import bisect, collections, os, pathlib, re, struct, subprocess, sys, tempfile, time
 
-from rows import ROOT, row
+from rows import row, write_between
 
 from jelling.measures import kilobytes
 
 BUILD, RELEASED = map(os.path.abspath, sys.argv[1:3])
 WORDS = [word for word in sys.argv[3:] if word != '--check']
-PAGE = pathlib.Path(ROOT, 'Documentation', 'Performance.md')
 PAGE_BYTES = os.sysconf('SC_PAGE_SIZE')
 APPS = 10
 # Seconds; ends what hangs.
@@ -161,15 +160,7 @@ def daemon():
                 child.wait()
 
 
-def write_page(rows):
-    begin, end = '<!-- Tools/benchmark memory writes from here -->', '<!-- memory to here -->'
-    head, found, rest = PAGE.read_text(encoding='utf-8').partition(begin)
-    if found:
-        lines = ['| what | kB |', '|---|---|', *(f'| {name} | {size:,} |' for name, size in rows)]
-        PAGE.write_text(f'{head}{begin}\n' + '\n'.join(lines) + f'\n{end}{rest.partition(end)[2]}', encoding='utf-8')
-
-
 table = [measure() for name, measure in (('bletool lescan', lescan), ('bled', daemon))
          if not WORDS or any(word in name for word in WORDS)]
 if not WORDS and '--check' not in sys.argv:
-    write_page(sum(table, []))
+    write_between('memory', ['| what | kB |', '|---|---|', *(f'| {name} | {size:,} |' for name, size in sum(table, []))])

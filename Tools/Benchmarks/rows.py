@@ -1,5 +1,5 @@
 """What the benchmarks of several processes share: rows for `table.py`, and programs that answer each line with a line."""
-import json, os, pathlib, subprocess, sys
+import json, os, pathlib, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -13,14 +13,38 @@ def row(name, value='', unit='', budget='', check='', peer='', remark=''):
     print('\t'.join(str(field) for field in (name, value, unit, budget, check, peer, remark)), flush=True)
 
 
+def figure(value, unit):
+    """As Documentation/Performance.md has it."""
+    if value is None:
+        return ''
+    if value >= 1000:
+        text = f'{value:,.0f}'
+    elif unit == '' and value < 10:
+        text = f'{value:.4f}'.rstrip('0').rstrip('.') or '0'
+    else:
+        text = f'{value:.2f}'.rstrip('0').rstrip('.')
+    return f'{text} {unit}'.strip()
+
+
+def write_between(benchmark, lines):
+    """Puts a table between the marks that a benchmark has in Documentation/Performance.md."""
+    page = pathlib.Path(ROOT, 'Documentation', 'Performance.md')
+    begin, end = f'<!-- Tools/benchmark {benchmark} writes from here -->', f'<!-- {benchmark} to here -->'
+    head, found, rest = page.read_text(encoding='utf-8').partition(begin)
+    if found:
+        table = '\n'.join(re.sub(r' +\|', ' |', line) for line in lines)
+        page.write_text(f'{head}{begin}\n{table}\n{end}{rest.partition(end)[2]}', encoding='utf-8')
+
+
 class Central:
     """A central that answers each line with a line."""
 
-    def __init__(self, *arguments, log):
+    def __init__(self, *arguments, log, expects=True):
         self.log, self.errors = log, open(log, 'wb')
         self.process = subprocess.Popen(
             arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
-        self.expect('ready')
+        if expects:
+            self.expect('ready')
 
     def expect(self, event):
         line = self.process.stdout.readline()

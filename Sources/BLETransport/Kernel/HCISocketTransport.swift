@@ -18,12 +18,10 @@ public final class HCISocketTransport: HCITransport {
     public let adapterBefore: KernelAdapter
 
     private let port: PacketDescriptor
-    private let buffer: UnsafeMutableRawBufferPointer
+    /// Room for the packets of one call.
+    private let batch: OpaquePointer
     private let isShared: Bool
     private var receive: ((RawSpan) -> Void)?
-
-    /// The number of packets that are read before other work gets its turn.
-    private static let packetsPerTurn = 16
 
     /// Claims adapter `index` for this process.
     /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_ADMIN), `adapterUp`,
@@ -55,7 +53,7 @@ public final class HCISocketTransport: HCITransport {
                 throw .system(call: "bind", code: code)
             }
         }
-        return HCISocketTransport(descriptor: descriptor, address: address, adapter: adapter)
+        return try HCISocketTransport(descriptor: descriptor, address: address, adapter: adapter)
     }
 
     /// Opens adapter `index` and shares it with the kernel.
@@ -71,7 +69,7 @@ public final class HCISocketTransport: HCITransport {
             Glibc.close(descriptor)
             throw error
         }
-        return HCISocketTransport(descriptor: descriptor, address: address, adapter: adapter)
+        return try HCISocketTransport(descriptor: descriptor, address: address, adapter: adapter)
     }
 
     private static func bindRawChannel(
@@ -111,7 +109,8 @@ public final class HCISocketTransport: HCITransport {
             && clinux_hci_is_taken_by_user_channel(descriptor) != 0
     }
 
-    private init(descriptor: Int32, address: TransportAddress, adapter: KernelAdapter) {
+    /// - Parameter descriptor: a socket that preserves the limits of packets; owned from now on.
+    init(descriptor: Int32, address: TransportAddress, adapter: KernelAdapter) throws(TransportError) {
         self.address = address
         adapterBefore = adapter
         let isShared = if case .rawChannel = address { true } else { false }
@@ -126,10 +125,13 @@ public final class HCISocketTransport: HCITransport {
                 default: .system(call: call, code: code)
                 }
             })
-        unsafe buffer = .allocate(byteCount: H4Framer.maximumPacketByteCount, alignment: 16)
+        guard let batch = unsafe clinux_hci_batch_make(H4Framer.maximumPacketByteCount) else {
+            throw .system(call: "malloc", code: ENOMEM)
+        }
+        unsafe self.batch = batch
     }
 
-    deinit { unsafe buffer.deallocate() }
+    deinit { unsafe clinux_hci_batch_free(batch) }
 
     /// Begins to deliver packets of the controller; on a shared adapter, those that the kernel sends are left out.
     /// - Throws: when the loop cannot watch the socket.
@@ -149,21 +151,23 @@ public final class HCISocketTransport: HCITransport {
         port.close()
     }
 
+    /// As many packets as one call brings: then other work gets its turn.
     private func readPackets() {
-        for _ in 0..<HCISocketTransport.packetsPerTurn {
-            var isOutgoing: Int32 = 0
-            let count = unsafe clinux_hci_receive(port.descriptor, buffer.baseAddress, buffer.count, &isOutgoing)
-            guard count >= 0 else {
-                let code = errno
-                if !isWouldBlock(code), code != EINTR {
-                    receive = nil
-                    port.fail(call: "recvmsg", code: code)
-                }
-                return
+        let count = unsafe clinux_hci_batch_receive(batch, port.descriptor)
+        guard count >= 0 else {
+            let code = errno
+            if !isWouldBlock(code), code != EINTR {
+                receive = nil
+                port.fail(call: "recvmmsg", code: code)
             }
+            return
+        }
+        for index in 0..<count {
+            var (length, isOutgoing): (Int, Int32) = (0, 0)
+            let bytes = unsafe clinux_hci_batch_packet(batch, index, &length, &isOutgoing)
             // The socket of a shared adapter also sees what the kernel sends.
-            guard count > 0, !isShared || isOutgoing == 0 else { continue }
-            unsafe receive?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]).bytes)
+            guard length > 0, !isShared || isOutgoing == 0 else { continue }
+            unsafe receive?(UnsafeRawBufferPointer(start: bytes, count: length).bytes)
             guard port.isOpen else { return }
         }
     }

@@ -19,8 +19,21 @@ int clinux_hci_set_filter_events_and_acl(int descriptor, int *narrowed);
 /// Each received packet tells its direction from now on.
 int clinux_hci_enable_direction(int descriptor);
 
-/// Receives one packet without blocking. `*outgoing` is 1 for what this machine sent to the controller.
-ssize_t clinux_hci_receive(int descriptor, void *bytes, size_t capacity, int *outgoing);
+enum { CLINUX_HCI_BATCH = 32 };
+
+/// Room for packets that are received together.
+struct clinux_hci_batch;
+
+/// - capacity: so many bytes of each packet; what is longer is cut.
+/// - Returns: NULL without memory.
+struct clinux_hci_batch *clinux_hci_batch_make(size_t capacity);
+void clinux_hci_batch_free(struct clinux_hci_batch *batch);
+
+/// Receives what has come, at most CLINUX_HCI_BATCH packets, without blocking; returns their count, or -1.
+int clinux_hci_batch_receive(struct clinux_hci_batch *batch, int descriptor);
+
+/// A packet of those that were received last. `*outgoing` is 1 for what this machine sent to the controller.
+const void *clinux_hci_batch_packet(struct clinux_hci_batch *batch, int index, size_t *length, int *outgoing);
 
 enum { CLINUX_HCI_MAX_ADAPTERS = 64, CLINUX_HCI_MAX_CONNECTIONS = 128 };
 

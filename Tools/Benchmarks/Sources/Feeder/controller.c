@@ -119,7 +119,13 @@ static void command(struct feeder *feeder, const uint8_t *packet) {
         accept_command(feeder, opcode);
         return event(feeder, 0x0C, version, sizeof version);
     }
-    case 0x0C03: case 0x0C01: case 0x0C63: case 0x0C6D: case 0x2001: case 0x2005: case 0x2006: case 0x2008: case 0x2009:
+    case 0x0C03:
+        // Behind an adapter of the kernel, hosts follow each other.
+        memset(feeder->links, 0, sizeof feeder->links);
+        feeder->open = feeder->accepted_count = 0;
+        feeder->is_scanning = false;
+        return complete(feeder, opcode, result, 1);
+    case 0x0C01: case 0x0C63: case 0x0C6D: case 0x2001: case 0x2005: case 0x2006: case 0x2008: case 0x2009:
     case 0x200A: case 0x200B: case 0x200E:
         return complete(feeder, opcode, result, 1);
     case 0x200C:
@@ -204,7 +210,7 @@ static void data(struct feeder *feeder, const uint8_t *packet, size_t length) {
     uint8_t response[FEEDING_ACL_HEADER + FEEDING_MTU];
     size_t answered = database_answer(&feeder->database, pdu, pdu_length, response + FEEDING_ACL_HEADER);
     if (answered == 0) return;
-    feeder_return_credits(feeder);
+    feeder_return_credits(feeder, 0);
     size_t count = acl_wrap(response, FEEDING_FIRST_HANDLE + (link - feeder->links), answered, false);
     memcpy(feeder_room(feeder, count), response, count);
     if (pdu[0] == 0x12 && get16(pdu + 1) == feeder->database.control) control(link, pdu + 3, pdu_length - 3);
@@ -219,10 +225,10 @@ void feeder_receive(struct feeder *feeder, const uint8_t *packet, size_t length)
     if (packet[0] == 0x02) data(feeder, packet, length);
 }
 
-void feeder_return_credits(struct feeder *feeder) {
+void feeder_return_credits(struct feeder *feeder, uint16_t least) {
     for (int index = 0; index < LINKS && feeder->open > 0; index++) {
         struct link *link = &feeder->links[index];
-        if (link->completed == 0) continue;
+        if (link->completed == 0 || link->completed < least) continue;
         uint8_t parameters[5] = {1};
         put16(parameters + 1, FEEDING_FIRST_HANDLE + index);
         put16(parameters + 3, link->completed);

@@ -1,13 +1,16 @@
 // What any host must do on a link, and nothing more: it plays packets that were computed beforehand, waits for what the
 // peer has to send before the next, and throws away what comes.
 //
-//     NullHost SOCKET [--services COUNT] [--characteristics COUNT]
+//     NullHost SOCKET|user:ADAPTER [--services COUNT] [--characteristics COUNT]
+//
+// On the user channel of one of the kernel's adapters, each packet is a call of its own.
 //
 // Lines in: `stream OCTETS LENGTH PART` asks for so many octets in notifications of such a length, a part at a time;
 // `write OCTETS LENGTH` sends as many in write commands, as the credits allow; `read COUNT` reads a value so many times;
 // `discover` connects and asks for everything; `latency COUNT MICROSECONDS` takes so many notifications at such an
 // interval. Each is answered by a line of JSON, with times in milliseconds, and latencies in nanoseconds.
 #include "CFeeding.h"
+#include "kernel.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +23,7 @@ enum { ROOM = 1 << 16 };
 
 static struct database database;
 static int host;
+static bool is_stream = true;
 static uint8_t in[ROOM];
 static size_t used;
 static unsigned credits;
@@ -186,7 +190,8 @@ static void write_commands(uint32_t octets, uint16_t length) {
     for (unsigned sent = 0; sent < count;) {
         unsigned now = free_credits < count - sent ? free_credits : count - sent;
         if (now > 0) {
-            send_all(packets, now * each);
+            if (is_stream) send_all(packets, now * each);
+            else for (unsigned index = 0; index < now; index++) send_all(packets + index * each, each);
             sent += now;
             waiting += now;
             free_credits -= now;
@@ -266,6 +271,21 @@ static void latency(unsigned count, unsigned interval) {
     free(latencies);
 }
 
+static void connect_socket(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) fail("path");
+    strcpy(address.sun_path, path);
+    host = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (connect(host, (struct sockaddr *)&address, sizeof address) != 0) fail("connect");
+}
+
+static void open_user_channel(int index) {
+    struct sockaddr_hci address = {AF_BLUETOOTH, index, HCI_CHANNEL_USER};
+    host = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
+    if (bind(host, (struct sockaddr *)&address, sizeof address) != 0) fail("bind");
+    is_stream = false;
+}
+
 int main(int count, char **words) {
     if (count < 2) return 2;
     int services = 0, characteristics = 0;
@@ -274,11 +294,9 @@ int main(int count, char **words) {
         if (strcmp(words[index], "--characteristics") == 0) characteristics = atoi(words[index + 1]);
     }
     database = database_make(services, characteristics);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(words[1]) >= sizeof address.sun_path) return 2;
-    strcpy(address.sun_path, words[1]);
-    host = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (connect(host, (struct sockaddr *)&address, sizeof address) != 0) fail("connect");
+    int adapter;
+    if (sscanf(words[1], "user:%d", &adapter) == 1) open_user_channel(adapter);
+    else connect_socket(words[1]);
     send_command(0x0C03, NULL, 0, false);
     static const uint8_t mask[8] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x3F};
     send_command(0x0C01, mask, sizeof mask, false);
