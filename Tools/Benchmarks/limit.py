@@ -1,7 +1,7 @@
 """Rows beside a host that does nothing: what is left of a host's time is between its engine and the wire.
 
   limit.py PROGRAMS [WORD]…     PROGRAMS: the folder of Feeder, NullHost, Central, Facade and Benchmark; words choose rows by
-                                name. BLED: bled as it is handed on
+                                name. BLED, BLETOOL: bled and bletool as they are handed on
 
 Each row is measured in turns: Jelling, the null host and Bumble on the same feeder, which is controller and peer at once and
 never lets a host wait. Prints rows for `table.py`; a run of all rows writes its table into Documentation/Performance.md."""
@@ -383,6 +383,19 @@ def engine(name):
         counted(what, float(value), unit, budget, check, remark)
 
 
+# MARK: Whole captures
+
+def captures(name):
+    if '--check' in sys.argv:
+        return
+    done = subprocess.run([sys.executable, os.path.join(HERE, 'captures.py'), os.environ['BLETOOL'], *WORDS],
+                          check=True, capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        what, value, unit, budget, check, _, remark = line.split('\t')
+        if value:
+            counted(what, float(value), unit, budget, check, remark)
+
+
 # MARK: The page
 
 def figure(value, unit):
@@ -415,7 +428,8 @@ def write_page():
 for measure, name in ((notifications, 'notifications to an async loop'), (delegate, 'notifications to a delegate'),
                       (through_bled, 'notifications through bled'), (discovery, 'connect + full discovery'),
                       (reads, 'read'), (writes, 'write without response'), (latency, 'packet to'),
-                      (links, 'many links'), (engine, 'server of attributes, devices in the air')):
+                      (links, 'many links'), (engine, 'server of attributes, devices in the air'),
+                      (captures, 'decode a capture')):
     measured(WORDS, measure, name, needs_peers=False)
 if not WORDS and '--check' not in sys.argv:
     write_page()
