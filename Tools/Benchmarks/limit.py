@@ -1,7 +1,8 @@
 """Rows beside a host that does nothing: what is left of a host's time is between its engine and the wire.
 
   limit.py PROGRAMS [--check] [WORD]…   PROGRAMS: the folder of Feeder, NullHost, Central, Facade and Benchmark; words choose rows by
-                                        name. BLED: bled as it is handed on. --check: only the rows that are checked, once each
+                                        name. BLED, BLETOOL: bled and bletool as they are handed on. --check: only the rows that are
+                                        checked, once each
 
 Each row is measured in turns: Jelling, the null host and Bumble on the same feeder, which is controller and peer at once and
 never lets a host wait. Prints rows for `table.py`; a run of all rows writes its table into Documentation/Performance.md."""
@@ -177,7 +178,8 @@ def notifications(name):
             with feeding.ours() as host:
                 with system_calls(host.process.pid) as counts:
                     rate(host, many, length)
-            calls_rows(f'{name}, {length} octets', counts, many)
+            # glibc frees more than 128 octets of another thread under a lock.
+            calls_rows(f'{name}, {length} octets', counts, many, 0.1 if length < 128 else 0.5)
 
 
 def calls_rows(name, counts, count, most=0.1):
@@ -388,6 +390,17 @@ def allocations(name):
     print(done.stdout, end='', flush=True)
 
 
+# MARK: Whole captures
+
+def captures(name):
+    done = subprocess.run([sys.executable, os.path.join(HERE, 'captures.py'), os.environ['BLETOOL'], *WORDS],
+                          check=True, capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        what, value, unit, budget, check, _, remark = line.split('\t')
+        if value:
+            counted(what, float(value), unit, budget, check, remark)
+
+
 # MARK: The page
 
 def write_page():
@@ -403,7 +416,7 @@ def write_page():
 CHECKED = ((notifications, 'notifications to an async loop'), (delegate, 'notifications to a delegate'),
            (through_bled, 'notifications through bled'), (discovery, 'connect + full discovery'), (reads, 'read'))
 TIMED = ((writes, 'write without response'), (latency, 'packet to'), (beside_busy_loops, 'packet beside a busy loop on each processor'),
-         (links, 'many links'), (engine, 'server of attributes, devices in the air'))
+         (links, 'many links'), (engine, 'server of attributes, devices in the air'), (captures, 'decode a capture'))
 
 for measure, name in (*CHECKED, *([(allocations, 'allocations')] if IS_CHECK else TIMED)):
     measured(WORDS, measure, name, needs_peers=False)
