@@ -167,7 +167,6 @@ public struct CLinuxSerialSettings {
 // MARK: Unix sockets
 
 @_extern(c) public func clinux_release_code()
-@_extern(c) public func clinux_processor_count() -> Int32
 
 @_extern(c) public func clinux_accept(_ listener: Int32) -> Int32
 

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -120,10 +119,3 @@ int clinux_signal_process(int descriptor, int number) {
 }
 
 int clinux_reap(int32_t process, int *status) { return waitpid(process, status, WNOHANG); }
-
-int clinux_processor_count(void) {
-    cpu_set_t processors;
-    // It fails on machines of more than 1024.
-    if (sched_getaffinity(0, sizeof processors, &processors)) return (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return CPU_COUNT(&processors);
-}

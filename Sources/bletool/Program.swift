@@ -39,8 +39,10 @@ enum Program {
         let command: any ToolCommand
         let (arguments, wantsAll) = HelpText.parserArguments(arguments)
         do {
-            var parsed = try CommandTable.parse(
-                try ArgumentOrder.arranged(arguments, isInteractive: output == 1 && TerminalMode.isPossible))
+            let arranged = try ArgumentOrder.arranged(
+                arguments, isInteractive: output == 1 && TerminalMode.isPossible)
+            clinux_release_code()
+            var parsed = try CommandTable.parse(arranged)
             switch parsed {
             case let found as any ToolCommand: command = found
             case let group as any CommandGroupHelp: return explain(type(of: group), on: help)

@@ -3,7 +3,7 @@
   captures.py BLETOOL [WORD]…      words choose rows by name; prints rows for `table.py`
 
 The file repeats the sessions over Bumble and btvirt until it has 300,000 packets: advertising, discovery, reads, notifications.
-A larger one has reports alone: of such files the summary uses several cores."""
+A larger one has reports alone."""
 import os, random, re, shutil, struct, subprocess, sys, tempfile, time
 
 from rows import ROOT, row
@@ -41,30 +41,24 @@ def memory_of(pid):
     return tuple(int(fields[name].split()[0]) * 1024 if name in fields else 0 for name in ('VmHWM', 'RssAnon'))
 
 
-def run(command, cores=None):
-    """(processor seconds, peak memory, of it not pages of files, seconds) of a command, the best of three; None when it fails"""
+def run(command):
+    """(processor seconds, peak memory, of it not pages of files) of a command, the least of three; None when it fails"""
     best = None
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cores or allowed)
-    try:
-        for _ in range(3 if command[0].endswith('bletool') else 1):
-            begin = time.monotonic()
-            with open(os.devnull, 'wb') as null:
-                child = subprocess.Popen(command, stdout=null, stderr=null, stdin=subprocess.DEVNULL)
-                peak = own = 0
-                while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-                    now = memory_of(child.pid)
-                    peak, own = max(peak, now[0]), max(own, now[1])
-                    time.sleep(0.002)
-                _, status, usage = os.wait4(child.pid, 0)
-                child.returncode = status
-            if status:
-                return None
-            took = usage.ru_utime + usage.ru_stime
-            if best is None or took < best[0]:
-                best = (took, peak, own, time.monotonic() - begin)
-    finally:
-        os.sched_setaffinity(0, allowed)
+    for _ in range(3 if command[0].endswith('bletool') else 1):
+        with open(os.devnull, 'wb') as null:
+            child = subprocess.Popen(command, stdout=null, stderr=null, stdin=subprocess.DEVNULL)
+            peak = own = 0
+            while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+                now = memory_of(child.pid)
+                peak, own = max(peak, now[0]), max(own, now[1])
+                time.sleep(0.002)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = status
+        if status:
+            return None
+        took = usage.ru_utime + usage.ru_stime
+        if best is None or took < best[0]:
+            best = (took, peak, own)
     return best
 
 
@@ -100,30 +94,15 @@ def reports(path, count):
     return count
 
 
-def on_cores(bletool, folder):
-    """The summary of a large file of reports, on one core and on all."""
-    path = os.path.join(folder, 'reports.btsnoop')
-    count = reports(path, REPORTS)
-    cores = sorted(os.sched_getaffinity(0))
-    one = run([bletool, 'decode', path, '--summary'], {cores[0]})
-    every = run([bletool, 'decode', path, '--summary'])
-    if not one or not every:
-        return row('decode a capture of reports, counted', remark='bletool failed')
-    size = f'{os.path.getsize(path) >> 20} MB'
-    row('decode a capture of reports, counted on one core', count / one[0], 'packets/s', '>=1.5e7', '', '', f'{size}; {one[0]:.2f} s')
-    row(f'decode a capture of reports, counted on {len(cores)} cores', count / every[3], 'packets/s', '', '', '',
-        f'by the clock, {one[3] / every[3]:.2f} times one core; {every[0]:.2f} s of all processors, '
-        f'{every[1] / 2**20:.1f} MB of memory')
-
-
 def main():
     bletool, words = sys.argv[1], sys.argv[2:]
     names = {'decode a capture, counted (--summary)': (['--summary'], 1.5e7, 'tshark', ['tshark', '-n', '-q', '-z', 'io,phs', '-r']),
              'decode a capture to full text': ([], 5e6, 'btmon', ['btmon', '-r']),
              'decode a capture to JSON': (['--json'], None, 'tshark', ['tshark', '-n', '-V', '-r'])}
     chosen = {n: v for n, v in names.items() if not words or any(w in n for w in words)}
-    many = 'decode a capture of reports, counted on one core, on all cores'
-    if not chosen and not any(w in many for w in words):
+    many = 'decode a capture of reports, counted (--summary)'
+    wants_many = not words or any(w in many for w in words)
+    if not chosen and not wants_many:
         return
     with tempfile.TemporaryDirectory(prefix='jelling-captures-') as folder:
         large, small = os.path.join(folder, 'large.btsnoop'), os.path.join(folder, 'small.btsnoop')
@@ -147,8 +126,12 @@ def main():
             row(name + ', peak memory', ours[1] / 2**20, 'MB', '<=10', '', theirs[1] / 2**20 if theirs else '', f'{count:,} packets')
             row(name + ', peak memory, four times the packets', grown[1] / 2**20, 'MB', '<=10', '')
             row(name + ', of it not pages of the program', ours[2] / 2**20, 'MB', '<=4', '', theirs[2] / 2**20 if theirs else '')
-        if not words or any(w in many for w in words):
-            on_cores(bletool, folder)
+        if wants_many:
+            path = os.path.join(folder, 'reports.btsnoop')
+            count = reports(path, REPORTS)
+            ours = run([bletool, 'decode', path, '--summary'])
+            row(many, count / ours[0] if ours else '', 'packets/s', '>=1.5e7', '', '',
+                f'{os.path.getsize(path) >> 20} MB' if ours else 'bletool failed')
 
 
 main()

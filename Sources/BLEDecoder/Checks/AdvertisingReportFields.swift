@@ -15,14 +15,6 @@ struct AdvertisingReportFields: ~Escapable {
         self.data = data
     }
 
-    /// Whether the structures of its data are whole.
-    @inline(__always)
-    func isWellFormed(subevent: UInt8) -> Bool {
-        // If more fragments of the data follow, a structure may be cut off.
-        if subevent == 0x0D, fields.uint16(0) >> 5 & 3 == 1 { return true }
-        return AdvertisingDataCheck.isWellFormed(data)
-    }
-
     /// Calls `body` with each complete report.
     /// - Parameter payload: what follows the subevent code.
     /// - Returns: `false` if the event ends within a report, has octets after the last, or `body` returned `false`.

@@ -17,9 +17,6 @@ struct AdvertiserTable {
         var isNamed = false
     }
 
-    /// Tests have smaller tables.
-    var limit = maximumCount
-    var nameLimit = maximumNameCount
     private(set) var count = 0
     /// Whether there were more than `maximumCount`.
     private(set) var isFull = false
@@ -30,17 +27,6 @@ struct AdvertiserTable {
 
     /// - Parameter address: 48 bits.
     mutating func insert(_ address: UInt64) { _ = place(of: address) }
-
-    /// Counts the reports of an event.
-    /// - Parameter payload: what follows the subevent code.
-    /// - Returns: `false` if the event, or the data of a report, is malformed.
-    @inline(__always)
-    mutating func count(subevent: UInt8, _ payload: RawSpan) -> Bool {
-        AdvertisingReportFields.forEach(subevent: subevent, in: payload) { report in
-            note(report, subevent: subevent)
-            return report.isWellFormed(subevent: subevent)
-        }
-    }
 
     /// Counts a report.
     @inline(__always)
@@ -84,7 +70,7 @@ struct AdvertiserTable {
             let length = Int(data.octet(position))
             let type = data.octet(position + 1)
             if (type == 0x09 || type == 0x08) && length > 1 {
-                guard names.count < nameLimit else { return }
+                guard names.count < Self.maximumNameCount else { return }
                 let name = data.part(position + 2, length - 1)
                 // Some devices fill a fixed field with zeros.
                 var count = name.byteCount
@@ -119,21 +105,6 @@ struct AdvertiserTable {
         return found
     }
 
-    /// How many devices have a name.
-    var nameCount: Int { names.count }
-
-    /// Adds the devices of another table; this one has none of them.
-    mutating func add(_ other: Self) {
-        // At once: to insert addresses in the order of their places makes long runs of a table that is nearly full.
-        while (count + other.count) * 3 > slots.count * 2, slots.count < Self.maximumCount * 2 { grow() }
-        for (index, key) in other.slots.enumerated() where key != 0 {
-            guard let place = place(of: key & 0xFFFF_FFFF_FFFF) else { break }
-            details[place] = other.details[index]
-        }
-        names.merge(other.names) { $1 }
-        isFull = isFull || other.isFull
-    }
-
     /// - Returns: `nil` for a new address when the table is full.
     @inline(__always)
     private mutating func place(of address: UInt64) -> Int? {
@@ -144,7 +115,7 @@ struct AdvertiserTable {
             if slots[index] == key { return index }
             index = (index + 1) & mask
         }
-        guard count < limit else {
+        guard count < Self.maximumCount else {
             isFull = true
             return nil
         }

@@ -101,19 +101,6 @@ public struct CaptureSummary: ~Copyable {
         others += count
     }
 
-    /// Adds what was counted elsewhere of the same capture: reports of other devices than those that this summary has.
-    mutating func add(_ counts: ReportCounts) {
-        frames += counts.events
-        events += counts.events
-        eventCodes[0x3E] += counts.events
-        for (place, subevent) in ReportCounts.subevents.enumerated() {
-            subevents[Int(subevent)] += counts.eventsBySubevent[place]
-        }
-        advertisingReportEvents += counts.reportEvents
-        malformed += counts.malformed
-        addresses.add(counts.addresses)
-    }
-
     private mutating func countCommand(_ bytes: RawSpan, isShortened: Bool, adapter: UInt16) -> Bool {
         guard bytes.byteCount >= 3 else { return isShortened }
         let opcode = bytes.uint16(1)
@@ -146,7 +133,12 @@ public struct CaptureSummary: ~Copyable {
                 return isShortened || PacketCheck.isWholeEvent(code, bytes.rest(3), tables)
             }
             advertisingReportEvents += 1
-            let isWhole = addresses.count(subevent: subevent, bytes.rest(4))
+            let isWhole = AdvertisingReportFields.forEach(subevent: subevent, in: bytes.rest(4)) { report in
+                addresses.note(report, subevent: subevent)
+                // If more fragments of the data follow, a structure may be cut off.
+                if subevent == 0x0D, report.fields.uint16(0) >> 5 & 3 == 1 { return true }
+                return AdvertisingDataCheck.isWellFormed(report.data)
+            }
             return isWhole || isShortened
         case 0x05:
             // Disconnection: incomplete frames of the link are dropped.

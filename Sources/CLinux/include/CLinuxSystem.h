@@ -12,9 +12,6 @@ void clinux_describe_error(int code, char *text, size_t capacity);
 /// from the page cache.
 void clinux_release_code(void);
 
-/// How many processors this process may run on, at least one.
-int clinux_processor_count(void);
-
 /// The next connection of a listening socket, non-blocking and closed on exec; negative with errno.
 int clinux_accept(int listener);
 

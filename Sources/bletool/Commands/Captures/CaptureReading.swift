@@ -1,5 +1,4 @@
 import BLECapture
-import BLEDecoder
 import BLELinux
 import BLEText
 import Glibc
@@ -12,14 +11,10 @@ struct CaptureReading: ~Copyable {
     /// After so many looks, and after the first one, the pages of code that rare packets have brought in are released.
     private static let looksBetweenReleases = 20
 
-    /// Of larger files, several threads count the reports.
-    private static let byteCountOfOneThread: UInt64 = 64 << 20
-
     private var reader: CaptureReader
     private let console: Console
     private let path: String
-    /// Of a file; 0 for what has no size, such as a pipe.
-    private let byteCount: UInt64
+    private let byteCount: UInt64?
     private var firstError: CaptureError?
     private var errorCount = 0
 
@@ -49,7 +44,7 @@ struct CaptureReading: ~Copyable {
         self.console = console
         if let name = reader.nameInArchive { console.note("\(path): reads \(name.printable)") }
         var status = stat()
-        byteCount = unsafe path != "-" && stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : 0
+        byteCount = unsafe console.showsProgress && stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
     }
 
     /// - Throws: `Failure` when the output is the same file as the input.
@@ -72,7 +67,7 @@ struct CaptureReading: ~Copyable {
             // Whoever shows what was counted needs other code than the reader.
             clinux_release_code()
         }
-        // Reading needs little of the code that opened the file.
+        // Reading needs little of the code that has opened the file.
         clinux_release_code()
         while true {
             var ownError: (any Error)?
@@ -94,25 +89,6 @@ struct CaptureReading: ~Copyable {
                 looks += 1
             }
         }
-    }
-
-    /// Counts everything, on several threads if it is a large file.
-    /// - Parameter keys: of the connections that a sniffer captured.
-    mutating func summary(keys: LinkLayerKeys?) throws -> CaptureSummary {
-        let threadCount = byteCount > Self.byteCountOfOneThread ? ReportThreads.usefulCount : 1
-        guard threadCount > 1 else {
-            var summary = CaptureSummary(keys: keys)
-            try readAll { summary.count($0) }
-            summary.countForeign(Int(clamping: foreignRecordCount))
-            return summary
-        }
-        let threads = ReportThreads(count: threadCount)
-        defer { threads.close() }
-        var divided = DividedSummary(keys: keys, counters: threads)
-        try readAll { divided.count($0) }
-        var summary = divided.end()
-        summary.countForeign(Int(clamping: foreignRecordCount))
-        return summary
     }
 
     /// A summary of what could not be read; `nil` if everything could be read.
@@ -141,7 +117,7 @@ struct CaptureReading: ~Copyable {
     }
 
     private func showProgress() {
-        guard console.showsProgress, byteCount > 0 else { return }
+        guard let byteCount, byteCount > 0 else { return }
         let percent = min(reader.fileByteOffset * 100 / byteCount, 100)
         console.showProgress("\(recordCount) records, \(percent) %")
     }

@@ -12,8 +12,7 @@ struct DecodeCommand: ToolCommand {
             Reads btsnoop (also from Android and the Linux monitor), pcap, pcapng, PacketLogger and hcidump files, under \
             any name, also with what sniffers hear and what crosses a USB; packed with gzip, in zip files, and in bug \
             reports of Android. Of a damaged file, what can be read is shown and the exit status is 1. ‘<’ marks packets from the \
-            host, ‘>’ packets to it; of a sniffer, from and to the central. Keys and passkeys are never shown. --summary \
-            counts the reports of a large file on all cores.
+            host, ‘>’ packets to it; of a sniffer, from and to the central. Keys and passkeys are never shown.
 
               bletool decode session.btsnoop --kind att --address AA:BB:CC:DD:EE:FF
               bletool decode session.btsnoop --summary
@@ -47,7 +46,9 @@ struct DecodeCommand: ToolCommand {
         let console = session.console
         var reading = try CaptureReading(path: file, console: console)
         if summary {
-            let counts = try reading.summary(keys: try keys.linkLayerKeys())
+            var counts = CaptureSummary(keys: try keys.linkLayerKeys())
+            try reading.readAll { counts.count($0) }
+            counts.countForeign(Int(clamping: reading.foreignRecordCount))
             // Always one object; for a damaged file it contains the damage.
             let damage = reading.damage
             console.print(

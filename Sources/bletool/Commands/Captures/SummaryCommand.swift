@@ -32,7 +32,8 @@ struct SummaryCommand: ToolCommand {
     func run(in session: Session) async throws {
         let console = session.console
         var reading = try CaptureReading(path: file, console: console)
-        let counts = try reading.summary(keys: try keys.linkLayerKeys())
+        var counts = CaptureSummary(keys: try keys.linkLayerKeys())
+        try reading.readAll { counts.count($0) }
         let links = Array(counts.links.enumerated()).filter { _, link in
             if let address, link.address != address { return false }
             return !troubled || link.isFailure || link.errorCount > 0 || link.failedAttempts > 0
