@@ -1,9 +1,6 @@
-import Glibc
+import CAllocationCounter
 
-/// What this process has allocated and not freed.
+/// What this process has allocated and not given back.
 enum Heap {
-    static var kilobytes: Double {
-        let information = mallinfo2()
-        return Double(information.uordblks + information.hblkhd) / 1024
-    }
+    static var kilobytes: Double { Double(allocation_counter_octets()) / 1024 }
 }

@@ -1,6 +1,7 @@
 #include "CAllocationCounter.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
 
 // An executable's own definitions stand before those of the C library for every library that it loads, the Swift
@@ -13,6 +14,11 @@ extern void *__libc_memalign(size_t, size_t);
 static uint64_t counter;
 
 static void count_one(void) { __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED); }
+
+uint64_t allocation_counter_octets(void) {
+    struct mallinfo2 information = mallinfo2();
+    return information.uordblks + information.hblkhd;
+}
 
 uint64_t allocation_counter_value(void) { return __atomic_load_n(&counter, __ATOMIC_RELAXED); }
 

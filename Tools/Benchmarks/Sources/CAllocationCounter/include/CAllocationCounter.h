@@ -7,4 +7,7 @@
 /// Growing a block counts; giving one back does not.
 uint64_t allocation_counter_value(void);
 
+/// What this process has allocated and not given back.
+uint64_t allocation_counter_octets(void);
+
 #endif
