@@ -2,11 +2,10 @@
 
   first_run.py [WORD]…     words choose rows by name
 
-Packages are fetched anew, so the network counts. Prints rows for `table.py`; a run of all writes its table into
-Documentation/Performance.md."""
+Packages are fetched anew, so the network counts. Prints rows for `table.py`."""
 import os, subprocess, sys, tempfile, time
 
-from rows import ROOT, bench, figure, row, write_between
+from rows import ROOT, bench, row
 
 WORDS = [word for word in sys.argv[1:] if word != '--check']
 # Seconds that are wanted.
@@ -25,9 +24,8 @@ def measure(name, command, wanted):
             raise bench.Failure(f'{name} ended with status {os.waitstatus_to_exitcode(status)}')
     computed = usage.ru_utime + usage.ru_stime
     row(f'{name} in a fresh clone', seconds, 's', f'<={wanted}', remark=f'{computed:.0f} s of the processor, {os.cpu_count()} cores')
-    return f'| `{name}` in a fresh clone | {figure(seconds, "s")} | {figure(computed, "s")} |'
 
 
-lines = [measure(name, *how) for name, how in COMMANDS.items() if not WORDS or any(word in name for word in WORDS)]
-if not WORDS:
-    write_between('first', ['| what | time | of the processor |', '|---|---|---|', *lines])
+for name, how in COMMANDS.items():
+    if not WORDS or any(word in name for word in WORDS):
+        measure(name, *how)
