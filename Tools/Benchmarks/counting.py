@@ -53,5 +53,7 @@ def system_calls(process):
                 counts[EVENTS[fields[2]]] = int(fields[0])
             elif len(fields) == 2 and fields[0] in NAMES and fields[1].isdigit():
                 counts[NAMES[fields[0]]] = counts.get(NAMES[fields[0]], 0) + int(fields[1])
-    if counts:
+    if counts.get('all'):
         counts.update({name: 0 for name in NAMES.values() if name not in counts})
+    else:
+        counts.clear()
