@@ -344,8 +344,8 @@ if Context.environment["JELLING_BENCHMARKS"] == "1" {
             name: "BenchmarkService", dependencies: ["BLE"], path: "Tools/Benchmarks/Sources/BenchmarkService",
             swiftSettings: settings),
         benchmark("Feeder", "CFeeding"),
-        benchmark("NullHost", "CFeeding"),
-        benchmark("KernelHost", "CFeeding"),
+        benchmark("NullHost", "CBluetooth", "CFeeding"),
+        benchmark("KernelHost", "CBluetooth", "CFeeding"),
         benchmark("Benchmark", "CAllocationCounter", "BLEPackets", "BLEHost", "BLESecurity", "BLERecording"),
         benchmark("Facade", "CoreBluetooth", "BLESimulator", "BLEPackets"),
         benchmark("Central", "BenchmarkService", "BLE", "BLEDaemonClient"),
@@ -375,14 +375,12 @@ if Context.environment["JELLING_TESTABLE"] == "1" {
     package.targets.removeAll { others.contains($0.name) }
     for target in package.targets {
         switch target.type {
-        // Part of the tests, and of the fuzzer, which has a build of its own.
-        case .regular where target.name == "FuzzBodies":
+        // Not optimised: part of the tests, and of the fuzzer, which has a build of its own; and what programs have of their
+        // own, as the rings run them as people get them.
+        case .regular where target.name == "FuzzBodies", .executable:
             target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing", "-Onone"])]
         case .regular:
             target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing"])]
-        // What programs have of their own: as people get them they are what the rings run.
-        case .executable:
-            target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing", "-Onone"])]
         case .test where target.name != "CoreBluetoothTests":
             target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
         default: break

@@ -5,11 +5,15 @@
 // Lines in: `stream OCTETS LENGTH PART`, `write OCTETS LENGTH` and `read COUNT`, as `NullHost` has them, with the same
 // answers. The adapter is brought up, and down at the end.
 #include "CFeeding.h"
-#include "kernel.h"
+#include <bluetooth/bluetooth.h>
+#include <bluetooth/hci.h>
+#include <bluetooth/l2cap.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { NOTIFICATION = 0x1B };
@@ -42,9 +46,9 @@ static void ask(const uint8_t *request, size_t length) {
 }
 
 static void connect_link(void) {
-    struct sockaddr_l2 ours = {.family = AF_BLUETOOTH, .channel = ATT_CID, .address_type = ADDRESS_LE_PUBLIC};
-    struct sockaddr_l2 theirs = {.family = AF_BLUETOOTH, .address = {0x02, 0, 0, 0xF0, 0xF1, 0xF2}, .channel = ATT_CID,
-                                 .address_type = ADDRESS_LE_RANDOM};
+    struct sockaddr_l2 ours = {.l2_family = AF_BLUETOOTH, .l2_cid = htobs(ATT_CID), .l2_bdaddr_type = BDADDR_LE_PUBLIC};
+    struct sockaddr_l2 theirs = {.l2_family = AF_BLUETOOTH, .l2_bdaddr = {{0x02, 0, 0, 0xF0, 0xF1, 0xF2}},
+                                 .l2_cid = htobs(ATT_CID), .l2_bdaddr_type = BDADDR_LE_RANDOM};
     peer = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC, BTPROTO_L2CAP);
     if (peer < 0) fail("socket");
     if (bind(peer, (struct sockaddr *)&ours, sizeof ours) != 0) fail("bind");

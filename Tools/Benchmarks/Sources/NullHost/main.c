@@ -10,7 +10,8 @@
 // `discover` connects and asks for everything; `latency COUNT MICROSECONDS` takes so many notifications at such an
 // interval. Each is answered by a line of JSON, with times in milliseconds, and latencies in nanoseconds.
 #include "CFeeding.h"
-#include "kernel.h"
+#include <bluetooth/bluetooth.h>
+#include <bluetooth/hci.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,7 +281,7 @@ static void connect_socket(const char *path) {
 }
 
 static void open_user_channel(int index) {
-    struct sockaddr_hci address = {AF_BLUETOOTH, index, HCI_CHANNEL_USER};
+    struct sockaddr_hci address = {.hci_family = AF_BLUETOOTH, .hci_dev = index, .hci_channel = HCI_CHANNEL_USER};
     host = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
     if (bind(host, (struct sockaddr *)&address, sizeof address) != 0) fail("bind");
     is_stream = false;
