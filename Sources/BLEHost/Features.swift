@@ -118,20 +118,3 @@ package enum Features {
         #endif
     }
 }
-
-extension HostCommand {
-    /// Whether this build has the room that carries out the command.
-    package var isBuiltIn: Bool {
-        switch self {
-        case .radio(.scan), .radio(.changeScan), .cancel, .sendHCICommand, .stop: true
-        case .radio(.connect), .radio(.classifyChannels), .link, .withholdConfirmations: Features.links
-        case .channel: Features.channels
-        case .radio(.advertise), .radio(.changeAdvertising), .server: Features.server
-        case .radio(.advertiseSet), .radio(.changeAdvertisingSet): Features.sets
-        case .radio(.followPeriodicAdvertising): Features.trains
-        case .radio(.sendSubevents), .radio(.respondInPeriodicAdvertising): Features.responses
-        case .radio(.receivePeriodicSyncs), .radio(.transferPeriodicSync): Features.links && Features.trains
-        case .security: Features.pairing
-        }
-    }
-}

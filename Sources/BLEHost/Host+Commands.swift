@@ -20,9 +20,13 @@ extension Host {
         }
         switch command {
         case .radio(.connect(let request)): connect(request, operation: operation, client: client)
-        case .radio(.receivePeriodicSyncs), .radio(.transferPeriodicSync):
-            guard case .radio(let command) = command else { return }
-            performOnLink(command, operation: operation, client: client)
+        case .radio(.receivePeriodicSyncs(let link, let settings)):
+            guard canTransferTrains(over: link, operation) else { return }
+            radio.receivePeriodicSyncs(on: link, settings, operation: operation, client: client, into: &effects)
+        case .radio(.transferPeriodicSync(let source, let link, let serviceData)):
+            guard canTransferTrains(over: link, operation) else { return }
+            radio.transferPeriodicSync(
+                of: source, to: link, serviceData: serviceData, operation: operation, client: client, into: &effects)
         case .radio(let command):
             guard HostCommand.radio(command).isBuiltIn else {
                 return effects.complete(operation, .failure(.limitReached))
@@ -92,6 +96,15 @@ extension Host {
         if let link = rooms.links[id], !link.isClosing { return link }
         effects.complete(operation, .failure(failure))
         return nil
+    }
+
+    /// Whether trains can be transferred over the link; otherwise the operation fails.
+    private mutating func canTransferTrains(over id: LinkID, _ operation: OperationID) -> Bool {
+        guard Features.links, Features.trains else {
+            effects.complete(operation, .failure(.limitReached))
+            return false
+        }
+        return isExclusive(operation) && openLink(id, operation) != nil
     }
 
     /// A client cannot receive more for now, or can again.

@@ -2,24 +2,6 @@ import BLEPackets
 
 /// Advertising sets and periodic trains: what they mean for links.
 extension Host {
-    /// A client asks for something that concerns a train and a link.
-    mutating func performOnLink(_ command: RadioCommand, operation: OperationID, client: ClientID) {
-        guard Features.links, Features.trains else { return effects.complete(operation, .failure(.limitReached)) }
-        switch command {
-        case .receivePeriodicSyncs(let link, let options):
-            guard isExclusive(operation), openLink(link, operation) != nil else { return }
-            radio.receivePeriodicSyncs(on: link, options, operation: operation, client: client, into: &effects)
-        case .transferPeriodicSync(let source, let link, let serviceData):
-            guard isExclusive(operation), openLink(link, operation) != nil else { return }
-            radio.transferPeriodicSync(
-                of: source, to: link, serviceData: serviceData, operation: operation, client: client, into: &effects)
-        case .scan, .changeScan, .advertise, .changeAdvertising, .connect, .advertiseSet, .changeAdvertisingSet,
-            .followPeriodicAdvertising, .classifyChannels, .sendSubevents, .respondInPeriodicAdvertising:
-            // These concern no link.
-            radio.perform(command, operation: operation, client: client, isPresent: false, into: &effects)
-        }
-    }
-
     /// The controller ended an advertising set (Core 5.4, Vol 4, Part E, 7.7.65.18).
     @inline(never)
     mutating func received(_ event: LEAdvertisingSetTerminated) {

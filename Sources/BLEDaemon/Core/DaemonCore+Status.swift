@@ -43,9 +43,8 @@ extension DaemonCore {
             case .advertiseSet(let request): work = .advertiseSet(request)
             case .followPeriodicAdvertising(let request): work = .followPeriodicAdvertising(request)
             case .receivePeriodicSyncs(let link, _): work = .receivePeriodicSyncs(link)
-            case .changeScan, .changeAdvertising, .changeAdvertisingSet, .transferPeriodicSync, .classifyChannels,
-                .sendSubevents, .respondInPeriodicAdvertising:
-                return nil
+            // The others end at once.
+            default: return nil
             }
             return DaemonStatus.Wanted(client: name(of: client, names), work: work.shortened)
         }

@@ -1,7 +1,47 @@
 import BLEPackets
 
-/// How much memory what a client asks for takes until it has ended.
+/// What commands ask for of which a controller, or the engine, has little: clients that share it have limits for each.
+public enum ScarceResource: Hashable, Sendable {
+    case scan, advertisement, set, train, service, channel
+}
+
+/// What a command needs: a room of this build, what is scarce, memory. A new command is added here.
 extension HostCommand {
+    /// Whether this build has the room that carries out the command.
+    package var isBuiltIn: Bool {
+        switch self {
+        case .radio(.scan), .radio(.changeScan), .cancel, .sendHCICommand, .stop: true
+        case .radio(.connect), .radio(.classifyChannels), .link, .withholdConfirmations: Features.links
+        case .channel: Features.channels
+        case .radio(.advertise), .radio(.changeAdvertising), .server: Features.server
+        case .radio(.advertiseSet), .radio(.changeAdvertisingSet): Features.sets
+        case .radio(.followPeriodicAdvertising): Features.trains
+        case .radio(.sendSubevents), .radio(.respondInPeriodicAdvertising): Features.responses
+        case .radio(.receivePeriodicSyncs), .radio(.transferPeriodicSync): Features.links && Features.trains
+        case .security: Features.pairing
+        }
+    }
+
+    /// What the command occupies until it is undone; `nil` if there is enough of it.
+    public var scarceResource: ScarceResource? {
+        switch self {
+        case .radio(.scan): .scan
+        case .radio(.advertise): .advertisement
+        case .radio(.advertiseSet): .set
+        case .radio(.followPeriodicAdvertising), .radio(.receivePeriodicSyncs): .train
+        case .server(.publish): .service
+        case .channel(.listen), .channel(.open), .channel(.openEnhanced): .channel
+        case .radio(.changeScan), .radio(.changeAdvertising), .radio(.connect), .radio(.changeAdvertisingSet),
+            .radio(.transferPeriodicSync), .radio(.sendSubevents), .radio(.respondInPeriodicAdvertising),
+            .radio(.classifyChannels),
+            .server(.removeService), .server(.disableServices), .server(.setDeviceName), .server(.respond),
+            .server(.updateValue), .channel(.stopListening), .channel(.reconfigure), .channel(.send),
+            .channel(.consume), .channel(.close), .link, .security, .cancel, .withholdConfirmations, .sendHCICommand,
+            .stop:
+            nil
+        }
+    }
+
     /// The octets that wait with the command: those of its values, and what each of many small values costs in
     /// addition. 0 for a command that takes no more than its place in a queue.
     package var waitingOctets: Int {
