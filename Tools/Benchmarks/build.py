@@ -17,7 +17,8 @@ SHOWN = 20
 
 def built(product):
     """Seconds of the processor."""
-    command = [os.path.join(ROOT, 'Tools', 'release'), '--build', '--product', product, '-Xswiftc', '-stats-output-dir', '-Xswiftc', str(STATISTICS)]
+    command = [os.path.join(ROOT, 'Tools', 'release'), '--build', '--product', product,
+               '-Xswiftc', '-stats-output-dir', '-Xswiftc', str(STATISTICS)]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, env={**os.environ, 'JELLING_BUILD': str(FOLDER)})
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -122,7 +122,8 @@ def main():
             row(name, most / grown[0], 'packets/s', f'>={budget}' if budget else '', '', fewer / theirs[0] if theirs else '', said)
             whole, start = [instructions([bletool, 'decode', path, *options]) for path in (small, empty)]
             if whole and start:
-                row(name + ', instructions', (whole - start) / fewer, 'a packet', '', '', '', f'and {start / 1e6:.0f} million for the start')
+                row(name + ', instructions', (whole - start) / fewer, 'a packet',
+                    remark=f'and {start / 1e6:.0f} million for the start')
             row(name + ', peak memory', ours[1] / 2**20, 'MB', '<=10', '', theirs[1] / 2**20 if theirs else '', f'{count:,} packets')
             row(name + ', peak memory, four times the packets', grown[1] / 2**20, 'MB', '<=10', '')
             row(name + ', of it not pages of the program', ours[2] / 2**20, 'MB', '<=4', '', theirs[2] / 2**20 if theirs else '')

@@ -29,7 +29,8 @@ class Feeding:
     """A feeder behind an adapter, and hosts on it, one after the other."""
 
     def __init__(self, credits, returns):
-        self.feeder = Central('/tmp/Feeder', 'vhci', '--credits', str(credits), '--returns', str(returns), log='/tmp/feeder.err', expects=False)
+        self.feeder = Central('/tmp/Feeder', 'vhci', '--credits', str(credits), '--returns', str(returns),
+                              log='/tmp/feeder.err', expects=False)
         self.adapter = self.feeder.expect('ready')['adapter']
         # The kernel sets a new adapter up by itself.
         limit = time.monotonic() + 60
@@ -117,7 +118,8 @@ class Calls:
         for name in ('all', *self.KINDS):
             path = 'raw_syscalls/sys_enter' if name == 'all' else f'syscalls/sys_enter_{name}'
             number = int(pathlib.Path(self.TRACING, 'events', path, 'id').read_text())
-            attributes = struct.pack('<IIQQQQQ', self.TRACEPOINT, self.ATTRIBUTES, number, 0, 0, 0, self.INHERIT).ljust(self.ATTRIBUTES, b'\0')
+            attributes = struct.pack('<IIQQQQQ', self.TRACEPOINT, self.ATTRIBUTES, number, 0, 0, 0, self.INHERIT)
+            attributes = attributes.ljust(self.ATTRIBUTES, b'\0')
             self.counters[name] = [libc.syscall(self.PERF_EVENT_OPEN, attributes, int(task), -1, -1, 0)
                                    for task in os.listdir(f'/proc/{self.process}/task')]
             if min(self.counters[name]) < 0:
@@ -159,15 +161,18 @@ def inside():
             if (credits, returns) == CREDITS[0]:
                 for length in LENGTHS:
                     line = f'stream {PARTS * PART * length} {length} {PART * length}'
-                    compare(feeding, f'notifications to an async loop, {length} octets', 'notification', dict.fromkeys((OURS, NULL, KERNEL), line),
+                    compare(feeding, f'notifications to an async loop, {length} octets', 'notification',
+                            dict.fromkeys((OURS, NULL, KERNEL), line),
                             'streamed', 'notifications')
                 for way, ours in ('', f'read {READS}'), (', on the adapter’s thread', f'here read {READS}'):
-                    compare(feeding, f'read{way}', 'read', {OURS: ours, NULL: f'read {READS}', KERNEL: f'read {READS}'}, 'reads', 'reads', 'µs')
+                    compare(feeding, f'read{way}', 'read', {OURS: ours, NULL: f'read {READS}', KERNEL: f'read {READS}'},
+                            'reads', 'reads', 'µs')
             theirs = f'write {WRITES * WRITE_LENGTH} {WRITE_LENGTH}'
             for way, number in ('one after the other', 1), ('16 at once', 16):
                 ours = f'here writes {WRITES * WRITE_LENGTH} {WRITE_LENGTH} {number}'
                 together = f' returned {returns} at a time' if returns > 1 else ''
-                compare(feeding, f'write without response, credits {credits}{together}, {way}', 'write', {OURS: ours, NULL: theirs, KERNEL: theirs},
+                compare(feeding, f'write without response, credits {credits}{together}, {way}', 'write',
+                        {OURS: ours, NULL: theirs, KERNEL: theirs},
                         'written', 'writes')
 
 
@@ -201,7 +206,8 @@ def outside():
     with tempfile.TemporaryDirectory(prefix='jelling-') as share:
         fill(share, os.path.abspath(sys.argv[1]))
         # A program looks for its libraries beside itself, too.
-        command = 'cp programs/* /tmp; export LD_LIBRARY_PATH=/tmp; python3 Tools/Benchmarks/guest.py --inside ' + ' '.join(map(repr, WORDS))
+        command = 'cp programs/* /tmp; export LD_LIBRARY_PATH=/tmp; python3 Tools/Benchmarks/guest.py --inside '
+        command += ' '.join(map(repr, WORDS))
         guest = subprocess.Popen([f'{ROOT}/Tools/kernel/run-guest.sh', '-i', '0', '-s', share, '-t', str(LIMIT), '--', command],
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace')
         said = []
@@ -225,7 +231,8 @@ def write_page(table):
     lines = ['| what | Jelling | null host | ratio | kernel’s host | ratio | |', '|---|---|---|---|---|---|---|']
     for name, unit, ours, null, kernel, remark in table:
         ratios = [f'{ours / other:.2f}' if other else '' for other in (null, kernel)]
-        lines.append(f'| {name} | {figure(ours, unit)} | {figure(null, unit)} | {ratios[0]} | {figure(kernel, unit)} | {ratios[1]} | {remark} |')
+        lines.append(f'| {name} | {figure(ours, unit)} | {figure(null, unit)} | {ratios[0]} | '
+                     f'{figure(kernel, unit)} | {ratios[1]} | {remark} |')
     write_between('guest', lines)
 
 
