@@ -372,13 +372,9 @@ public struct ToolSession {
         case .gatt(let link, .notification(let value)):
             guard links.contains(link), value.clients.contains(client) else { return }
             pass(event)
-        case .gatt(let link, _): if holds(link) { pass(event) }
         // What it may answer comes from `takesPartInPairing`.
         case .pairing(let link, _): if isPairing(link) { pass(event) }
-        case .encryptionChanged(let link, _), .connectionParametersChanged(let link, _), .phyChanged(let link, _, _),
-            .dataLengthChanged(let link, _), .subrateChanged(let link, _), .linkReport(let link, _),
-            .cleartextRefused(let link, _):
-            if holds(link) { pass(event) }
+        case .linkReport(let link, _): if holds(link) { pass(event) }
         case .advertisingSet(let operation, client, let event):
             hear(event, of: operation, isSlow: waiting >= limits.waitingDiscoveryOctets)
         case .advertisingRoom(let operation, client, let room): hear(room, of: operation)
@@ -395,8 +391,8 @@ public struct ToolSession {
         case .bondRemoved(let identity):
             if ownBonds.remove(identity.withoutIdentityMark) != nil || isOperator { pass(event) }
         case .ready, .recovering: pass(event)
-        // Of other clients, or not carried by this version of the protocol.
-        default: break
+        // The others are about other clients, or not carried by this version of the protocol.
+        default: if case .holders(let link) = event.audience, holds(link) { pass(event) }
         }
         if waiting > limits.waitingOctets { refuse(.stuck, "the client does not read what it is sent") }
     }
