@@ -6,11 +6,10 @@ Times of the processor hardly depend on what else the machine does. It builds in
 with all products, on its page, goes into Documentation/Performance.md."""
 import collections, json, os, pathlib, re, shutil, subprocess, sys
 
-from rows import ROOT, row
+from rows import ROOT, row, write_between
 
 FOLDER = pathlib.Path(ROOT, '.build', 'measured')
 STATISTICS = FOLDER / 'statistics'
-PAGE = pathlib.Path(ROOT, 'Documentation', 'Performance.md')
 PHASES = {'types': 'Type checking and Semantic analysis', 'SIL': 'SIL optimization', 'LLVM': 'LLVM pipeline'}
 SHOWN = 20
 
@@ -40,13 +39,6 @@ def modules():
     return found
 
 
-def write_page(lines):
-    """Puts the table between its marks."""
-    begin, end = '<!-- Tools/benchmark build writes from here -->', '<!-- to here: build -->'
-    head, _, rest = PAGE.read_text(encoding='utf-8').partition(begin)
-    PAGE.write_text(f'{head}{begin}\n' + '\n'.join(lines) + f'\n{end}{rest.partition(end)[2]}', encoding='utf-8')
-
-
 def main():
     products = sys.argv[1:] or ['bletool', 'bled']
     shutil.rmtree(FOLDER, ignore_errors=True)
@@ -65,7 +57,7 @@ def main():
     lines.append(f'| all that is written in Swift | {compiled:.0f} s | | | |')
     lines.append(f'| C and C++, SwiftPM, linking | {sum(totals.values()) - compiled:.0f} s | | | |')
     if not sys.argv[1:]:
-        write_page(lines)
+        write_between('build', lines)
 
 
 main()

@@ -7,8 +7,9 @@ Answers every command with success. While the host scans, it reports devices in 
 sends contains its own count and the time of day, as manufacturer data: ffff, u32 count, u64 microseconds since 1970; with
 --still it sends the same all the time. With --packets, FILE has what the devices send: a JSON list of addresses and advertising
 data in hexadecimal, in which @@ is the count. With --stdin it reports only what it reads, a line `ADDRESS DATA RSSI` for each
-report, once and as soon as the host scans. Prints {"ev": "ready"}, and at the end {"ev": "sent", "reports": N}. Stops on SIGTERM."""
-import argparse, asyncio, json, os, signal, struct, sys, time
+report, once and as soon as the host scans. Prints {"ev": "ready"}, and at the end {"ev": "sent", "reports": N}, with --packets also
+when it sent those of each address, in seconds since 1970. Stops on SIGTERM."""
+import argparse, asyncio, collections, json, os, signal, struct, sys, time
 
 
 class Radio:
@@ -18,6 +19,7 @@ class Radio:
             args.devices = len(self.packets)
         self.args, self.scanning, self.reports, self.counts = args, False, 0, [0] * args.devices
         self.slow, self.lines = 0, asyncio.Queue()
+        self.times = collections.defaultdict(list)
 
     def answer(self, opcode, parameters, writer):
         result = bytes(65)
@@ -37,6 +39,7 @@ class Radio:
             said = b'\xff\xff' + struct.pack('<IQ', device, 0)
         data = b'\x02\x01\x06' + bytes([len(said) + 1, 0xFF]) + said
         if self.packets:
+            self.times[self.packets[device][0]].append(time.time())
             address, data = (bytes.fromhex(text.replace(':', '').replace('@@', f'{self.counts[device] & 255:02x}'))
                              for text in self.packets[device])
             address = address[::-1]
@@ -121,7 +124,7 @@ async def main():
         pass
     server.close()
     os.path.exists(path) and os.unlink(path)
-    print(json.dumps({'ev': 'sent', 'reports': radio.reports, 'slow': radio.slow}), flush=True)
+    print(json.dumps({'ev': 'sent', 'reports': radio.reports, 'slow': radio.slow, 'times': radio.times}), flush=True)
 
 
 if __name__ == '__main__':
