@@ -47,7 +47,7 @@ struct AttributeServerCommand: ToolCommand {
         var server = AttributeServerSession(database: table, receiveMTU: mtu)
         var input = StandardInput()
         var number = 0
-        while let line = input.nextLine() {
+        while let line = await input.nextLine() {
             number += 1
             guard line.contains(where: { !$0.isWhitespace }) else { continue }
             let parsed: AttributeServerLine

@@ -31,8 +31,8 @@ final class Console: Sendable {
     private struct State {
         var progress = ""
         var adapter: String?
-        /// Notes wait for the end of a screen that the program draws.
-        var holdsNotes = false
+        /// Shows the last note on a screen that the program draws, for whose end the notes wait; `nil` without a screen.
+        var showNote: (@Sendable () -> Void)?
         var heldNotes: [String] = []
         /// Why standard output takes nothing more.
         var outputError: Int32?
@@ -148,7 +148,7 @@ final class Console: Sendable {
         let shown = texts.first { $0.displayWidth <= room } ?? (texts.last ?? "").fitted(to: room)
         state.withLock { state in
             // A screen that is drawn has a place of its own for what goes on.
-            guard state.progress != shown, !state.holdsNotes else { return }
+            guard state.progress != shown, state.showNote == nil else { return }
             state.progress = shown
             write(errors, "\r\u{1B}[K" + shown)
         }
@@ -180,17 +180,15 @@ final class Console: Sendable {
         if hasEnded { interruption.request() }
     }
 
-    /// Whether notes wait, because a screen is drawn over them; the last few of them are printed afterwards.
-    var holdsNotes: Bool {
-        get { state.withLock { $0.holdsNotes } }
-        set {
-            let held = state.withLock { state in
-                state.holdsNotes = newValue
-                defer { state.heldNotes = [] }
-                return state.heldNotes
-            }
-            for text in held { writeError(text) }
+    /// Notes wait from now on, because a screen is drawn over them; the last few of them are printed afterwards.
+    /// - Parameter show: called when there is another `lastHeldNote`; `nil` ends it.
+    func holdNotes(_ show: (@Sendable () -> Void)?) {
+        let held = state.withLock { state in
+            state.showNote = show
+            defer { state.heldNotes = [] }
+            return state.heldNotes
         }
+        for text in held { writeError(text) }
     }
 
     /// The last note that waits.
@@ -203,17 +201,19 @@ final class Console: Sendable {
 
     private func writeError(_ given: String) {
         let text = errorsAreOnTerminal ? given.safeForTerminal : given
-        state.withLock { state in
-            if state.holdsNotes {
+        let show = state.withLock { state -> (@Sendable () -> Void)? in
+            if let show = state.showNote {
                 state.heldNotes.append(text)
                 if state.heldNotes.count > 8 { state.heldNotes.removeFirst() }
-                return
+                return show
             }
             // What this program says must not continue a line of a peer's.
             let start = state.isWithinLine && errorsAreOnTerminal ? "\n" : ""
             state.isWithinLine = false
             _ = write(errors, start + (state.progress.isEmpty ? "" : "\r\u{1B}[K") + text + state.progress)
+            return nil
         }
+        show?()
     }
 
     /// - Returns: the error of the system; `nil` if the whole text was written.

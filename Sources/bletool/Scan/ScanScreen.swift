@@ -17,6 +17,8 @@ final class ScanScreen: Sendable {
         var lastCount = 0
         var agent: ScreenAgent?
         var refusal: Failure?
+        /// Whether time alone changes nothing on the screen.
+        var isStill = false
     }
 
     private let session: Session
@@ -29,6 +31,9 @@ final class ScanScreen: Sendable {
     /// Something has changed that is shown.
     private let changes: AsyncStream<Void>
     private let change: AsyncStream<Void>.Continuation
+    /// The screen was still, and time counts again.
+    private let stirs: AsyncStream<Void>
+    private let stir: AsyncStream<Void>.Continuation
     /// What the browser wants, in its order.
     private let actions: AsyncStream<Browser.Action>
     private let act: AsyncStream<Browser.Action>.Continuation
@@ -46,6 +51,7 @@ final class ScanScreen: Sendable {
         self.name = name
         self.duration = duration
         (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (stirs, stir) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         (actions, act) = AsyncStream<Browser.Action>.makeStream()
     }
 
@@ -68,12 +74,12 @@ final class ScanScreen: Sendable {
     /// Draws until `q` is pressed, the time is over or the task is cancelled; the table stays on the terminal.
     func run(_ scan: @escaping @Sendable () async throws -> Void) async throws {
         TerminalMode.begin(takesControlC: false, screen: true) { [weak self] in self?.repaint() }
-        console.holdsNotes = true
+        console.holdNotes { [weak self] in self?.change.yield() }
         let keyboard = Keyboard()
         defer {
             keyboard.stop()
             TerminalMode.end()
-            console.holdsNotes = false
+            console.holdNotes(nil)
             printReport()
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -93,9 +99,13 @@ final class ScanScreen: Sendable {
             }
             group.addTask { [self] in
                 while !Task.isCancelled {
-                    count()
+                    let isStill = count()
                     change.yield()
-                    try await Task.sleep(for: Self.drawInterval)
+                    guard isStill else {
+                        try await Task.sleep(for: Self.drawInterval)
+                        continue
+                    }
+                    for await _ in stirs { break }
                 }
             }
             group.addTask { [self] in
@@ -133,6 +143,10 @@ final class ScanScreen: Sendable {
             state.withLock { state in
                 state.browser.table.add(discovery, at: now) {
                     DiscoveryOutput($0, scanFor: request.serviceUUIDs, keys: keys)
+                }
+                if state.isStill {
+                    state.isStill = false
+                    stir.yield()
                 }
             }
         }
@@ -184,12 +198,15 @@ final class ScanScreen: Sendable {
     /// Seconds since the beginning.
     private var now: Double { start.duration(to: .now) / .seconds(1) }
 
-    private func count() {
+    /// - Returns: whether the screen stays as it is until a device is found.
+    private func count() -> Bool {
         state.withLock { state in
             let reports = state.browser.table.reports
             state.counts.append(reports - state.lastCount)
             state.lastCount = reports
             if state.counts.count > 8 { state.counts.removeFirst() }
+            state.isStill = duration == nil && reports == 0
+            return state.isStill
         }
     }
 

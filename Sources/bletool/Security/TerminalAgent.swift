@@ -90,7 +90,7 @@ final class TerminalAgent: PairingAgent {
         let line = TerminalMode.paused {
             console.ask(question)
             var input = StandardInput()
-            return input.nextLine()
+            return input.answer()
         }
         if Task.isCancelled {
             // The user's late answer must not answer the next question instead.

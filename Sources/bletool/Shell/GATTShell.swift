@@ -105,7 +105,7 @@ actor GATTShell {
     func runLines(_ input: StandardInput = StandardInput()) async throws {
         try await connect()
         var input = input
-        while let line = input.nextLine() {
+        while let line = await input.nextLine() {
             guard await perform(line) else { break }
         }
         if Task.isCancelled { return }

@@ -4,6 +4,7 @@ import contextlib, json, os, pathlib, re, shlex, signal, subprocess, time
 from pytest import fixture, mark
 
 from jelling.lab import Lab
+from jelling.measures import wake_ups
 from jelling.programs import BLETOOL
 from jelling.screen import Program
 
@@ -95,6 +96,24 @@ def world(tmp_path):
     path = tmp_path / 'world.json'
     path.write_text(json.dumps(WORLD), encoding='utf-8')
     return f'sim:{path}'
+
+
+@mark.parametrize('words, shown', [('lescan', 'quit'), ('gatt Belt', r'\[Belt\] >')])
+def test_idle(tmp_path, world, words, shown):
+    """nothing looks again and again for keys, sizes or devices: a table without devices, and the shell of an idle link"""
+    (tmp_path / 'empty.json').write_text('{"devices": []}', encoding='utf-8')
+    place = world if words.startswith('gatt') else f'sim:{tmp_path}/empty.json'
+    with Program([BLETOOL, '--state', str(tmp_path / 'state'), '-t', place, *words.split()], columns=80) as program:
+        see(program, shown)
+        # What began with the program may go on for a while. Dispatch looks at its threads once a second.
+        counts = []
+        while len(counts) < 20 and not (counts and counts[-1] <= 9):
+            before = wake_ups(program.process)
+            time.sleep(3)
+            counts.append(wake_ups(program.process) - before)
+        assert counts[-1] <= 9, f'wake-ups in 3 s each: {counts}'
+        program.press('q' if words == 'lescan' else '\x04')
+        assert program.end() == 0, program.screen.text
 
 
 def test_browse(tmp_path, world):
