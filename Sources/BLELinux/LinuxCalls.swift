@@ -215,3 +215,9 @@ public struct CLinuxUser {
 @_extern(c) public func clinux_open_process(_ process: Int32) -> Int32
 @_extern(c) public func clinux_signal_process(_ descriptor: Int32, _ number: Int32) -> Int32
 @_extern(c) public func clinux_reap(_ process: Int32, _ status: UnsafeMutablePointer<Int32>) -> Int32
+
+#if canImport(Glibc)
+/// Gives memory that is free back to the system (malloc_trim(3)).
+/// - Parameter rest: so many octets stay at the end of the heap.
+@_extern(c) @discardableResult public func malloc_trim(_ rest: Int) -> Int32
+#endif

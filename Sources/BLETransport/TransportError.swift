@@ -203,7 +203,9 @@ extension TransportError: CustomStringConvertible {
         case .connectionRefused: "start the controller's program first, or correct the address"
         case .connectionTimedOut: "check host, port and firewall"
         case .pathNotFound: "start the controller's program or plug the device in, or correct the path"
-        case .pathForbidden: "see its mode with ‘ls -l’; serial ports often belong to the group dialout"
+        case .pathForbidden:
+            "see its mode with ‘ls -l’; serial ports often belong to the group dialout, and bled lets in other users with "
+                + "--allow"
         case .serialPortBusy(_, let holders):
             holders.isEmpty ? "stop ‘btattach’ or the program that uses it" : "stop it first"
         case .unsupportedBaud(_, _, let nearest): "use \(nearest), the nearest speed that it supports"

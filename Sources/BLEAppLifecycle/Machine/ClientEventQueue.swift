@@ -16,6 +16,10 @@ struct ClientEventQueue {
         var endsRequest = false
     }
 
+    /// What an event takes in a queue beside its octets: its place among as many again that are free, and what the
+    /// allocator adds.
+    private static let placeOctets = 2 * MemoryLayout<Entry?>.stride + 32
+
     private let eventLimit: Int
     private let octetLimit: Int
     /// Entries; `nil` for dropped events.
@@ -54,7 +58,7 @@ struct ClientEventQueue {
         default: break
         }
         let entry = Entry(
-            event: event, sequence: sequence, octets: event.approximateOctets,
+            event: event, sequence: sequence, octets: event.approximateOctets + Self.placeOctets,
             endsRequest: event.endsRequest || endsRequest && event.isValue)
         entries.append(entry)
         count += 1
@@ -87,7 +91,7 @@ struct ClientEventQueue {
     mutating func prepend(_ events: [ClientEvent]) {
         compact()
         for event in events.reversed() {
-            let octets = event.approximateOctets
+            let octets = event.approximateOctets + Self.placeOctets
             entries.insert(Entry(event: event, sequence: 0, octets: octets), at: 0)
             count += 1
             self.octets += octets

@@ -132,7 +132,7 @@ extension DaemonCore {
         while let output = tool.session.nextOutput() {
             switch output {
             case .submit(let wanted, let number): submit(wanted, number, of: tool, connection)
-            case .send(let message): batch.append(message)
+            case .send(let message): append(message, to: &batch, for: connection)
             case .written(let number):
                 let before = batch.octets.count
                 batch.append(.completed(number, .success(.gatt(.written))))
@@ -215,10 +215,18 @@ extension DaemonCore {
         } catch { batch.isClosing = true }
     }
 
+    /// A program that does not read will not read why its connection ends: the log has it.
+    private mutating func append(_ message: FromDaemon, to batch: inout Batch, for connection: Connection) {
+        if case .refusal(.stuck, let text) = message {
+            warn("process \(connection.peer.process) of user \(connection.peer.user) is disconnected: \(text)")
+        }
+        batch.append(message)
+    }
+
     private mutating func carryOut(_ app: AppClient, _ connection: Connection, _ batch: inout Batch) {
         while let output = app.session.nextOutput() {
             switch output {
-            case .send(let message): batch.append(message)
+            case .send(let message): append(message, to: &batch, for: connection)
             case .close: batch.isClosing = true
             case .request, .returned, .move, .tasks, .pairing, .answer: carryOut(output, of: app, connection)
             }

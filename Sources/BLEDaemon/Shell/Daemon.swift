@@ -322,6 +322,7 @@ public final class Daemon {
     private func finish() {
         acceptor.cancel()
         deadline?.cancel()
+        programs.shutDown()
         resumption.cancel()
         care.release()
         watchdog.stop()

@@ -1,3 +1,4 @@
+import BLELinux
 import BLEMessages
 import BLETransport
 import FoundationEssentials
@@ -22,6 +23,10 @@ final class Programs: DaemonLookups {
     private var wakeUps: UInt64 = 0
     private let loop: EventLoop
     private let configuration: Daemon.Configuration
+    /// When memory is given back that programs needed which have left, several of them together.
+    private var trimming: EventLoop.Deadline?
+    /// How long after the first of them has left, in microseconds.
+    private static let trimPause: UInt64 = 1_000_000
     /// Reads what is kept of the controller's traits.
     var readLearned: () -> DaemonStatus.Learned? = { nil }
 
@@ -38,7 +43,19 @@ final class Programs: DaemonLookups {
     }
 
     func add(_ stream: ByteStream, _ id: ConnectionID) { programs[id] = Program(stream) }
-    func remove(_ id: ConnectionID) { programs[id] = nil }
+
+    func remove(_ id: ConnectionID) {
+        programs[id] = nil
+        let trimming = trimming ?? loop.makeDeadline { malloc_trim(0) }
+        self.trimming = trimming
+        if trimming.microseconds == nil { trimming.set(atMicroseconds: loop.nowMicroseconds + Self.trimPause) }
+    }
+
+    /// Releases the timer of the loop, after the end.
+    func shutDown() {
+        trimming?.cancel()
+        trimming = nil
+    }
 
     // MARK: Sending
 

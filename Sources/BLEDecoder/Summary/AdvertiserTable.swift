@@ -20,6 +20,8 @@ struct AdvertiserTable {
     private(set) var count = 0
     /// Whether there were more than `maximumCount`.
     private(set) var isFull = false
+    /// Whether there were more names than `maximumNameCount`.
+    private(set) var hasLostNames = false
     /// Open addressing; zero is an empty slot, so each address has a bit above it set.
     private var slots = [UInt64](repeating: 0, count: 256)
     private var details = [Details](repeating: Details(), count: 256)
@@ -70,7 +72,10 @@ struct AdvertiserTable {
             let length = Int(data.octet(position))
             let type = data.octet(position + 1)
             if (type == 0x09 || type == 0x08) && length > 1 {
-                guard names.count < Self.maximumNameCount else { return }
+                guard names.count < Self.maximumNameCount || names[address] != nil else {
+                    hasLostNames = true
+                    return
+                }
                 let name = data.part(position + 2, length - 1)
                 // Some devices fill a fixed field with zeros.
                 var count = name.byteCount

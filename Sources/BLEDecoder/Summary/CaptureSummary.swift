@@ -51,6 +51,10 @@ public struct CaptureSummary: ~Copyable {
     public var distinctAdvertisers: Int { addresses.count }
     /// Whether there were more devices than can be counted: then `distinctAdvertisers` is too small.
     public var hasMoreAdvertisers: Bool { addresses.isFull }
+    /// Whether there were more names of advertisers than are kept: later ones are missing.
+    public var hasMoreNames: Bool { addresses.hasLostNames }
+    /// The most names of advertisers that are kept.
+    public static var maximumNameCount: Int { AdvertiserTable.maximumNameCount }
 
     /// Counts a record.
     public mutating func count(_ record: borrowing CaptureRecord) {

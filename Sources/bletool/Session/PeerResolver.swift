@@ -301,9 +301,12 @@ extension Session {
                     + "the range, or answers too late (--connect-timeout changes the limit)", code: .connectionFailed)
         }
         guard let discovery = resolver.heard.unconnectable else {
+            var isShared = false
+            if case .name = peer, case .daemon = resolver.adapter.address { isShared = true }
+            let others = isShared ? "; one that another program of bled uses is found by its address only" : ""
             return Failure(
-                "\(peer.text) was not reached within \(limit) s: it is out of range, switched off, or not advertising "
-                    + "(--connect-timeout changes the limit)" + peer.advice(heard: resolver.heard.others),
+                "\(peer.text) was not reached within \(limit) s: it is out of range, switched off, or not advertising"
+                    + "\(others) (--connect-timeout changes the limit)" + peer.advice(heard: resolver.heard.others),
                 code: .deviceNotReached)
         }
         let strength = discovery.rssi == 127 ? "" : " at \(discovery.rssi) dBm"

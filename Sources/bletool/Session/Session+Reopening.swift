@@ -35,7 +35,10 @@ extension Session {
                 let mayReturn =
                     failure.code == .transportLost && wasThere || isLost && failure.status == .transportNotOpened
                 guard mayReturn, canReturn, !Task.isCancelled else { throw failure }
-                if !isLost { console.note("\(failure.message); waiting until the adapter is back") }
+                if !isLost {
+                    let what = failure == .daemonLost ? "bled has ended the connection" : failure.message
+                    console.note("\(what); waiting until the adapter is back")
+                }
                 isLost = true
                 try? await Task.sleep(for: Self.pause)
             }
@@ -46,7 +49,7 @@ extension Session {
     private var canReturn: Bool {
         switch transport {
         // A second opening would begin the capture's file again.
-        case nil, .userChannel, .rawChannel, .serialPort, .usb, .simulator:
+        case nil, .daemon, .userChannel, .rawChannel, .serialPort, .usb, .simulator:
             capturePath == nil && recordingName == nil
         default: false
         }

@@ -162,7 +162,7 @@ struct Session: Sendable {
         // Whatever still waited when the adapter was closed.
         if Task.isCancelled, error as? BLEError == .closed { return .interrupted }
         guard case .daemon = address, error as? AdapterError == .transport(.closedByPeer) else { return Failure(error) }
-        return Failure("the connection to bled is lost; start it again, and then this command", code: .transportLost)
+        return .daemonLost
     }
 
     /// The engine and its address are the daemon's own.
@@ -247,6 +247,13 @@ extension Adapter {
         guard case .daemon = address else { return end }
         // bled could be opened: what it says is why the link ended, unless it is gone itself.
         guard end == .transport(.closedByPeer) else { return Failure(end.description, code: .linkLost) }
-        return Failure("the connection to bled is lost; start it again, and then this command", code: .transportLost)
+        return Failure.daemonLost
     }
+}
+
+extension Failure {
+    /// The connection to a daemon has ended without a word.
+    static let daemonLost = Failure(
+        "bled has ended the connection: it was stopped, or this program did not read in time what it was sent (then bled’s "
+            + "log says so); when it runs, give this command again", code: .transportLost)
 }

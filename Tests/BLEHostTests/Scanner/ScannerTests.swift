@@ -214,6 +214,22 @@ struct ScannerTests {
         #expect(rig.discoveries.count == 1, "the earliest was forgotten")
     }
 
+    @Test("a crowd of changing addresses that can be scanned: each is announced, also those that a full table forgets")
+    func boundedWhileHeld() {
+        var limits = HostLimits()
+        limits.scannedDevices = 100
+        let rig = HostRig(configuration: HostConfiguration(limits: limits))
+        rig.start()
+        rig.submit(.radio(.scan(ScanRequest())))
+        rig.forget()
+        for number in 0..<500 {
+            rig.receive(HostRig.report(HostRig.peer(number), type: .connectableUndirected, data: [2, 1, 6]))
+        }
+        #expect(rig.discoveries.count == 400, "the last ones still wait for their scan responses")
+        rig.advance(by: .seconds(1))
+        #expect(rig.discoveries.map(\.address) == (0..<500).map { HostRig.peer($0) })
+    }
+
     @Test("reports that nobody takes are dropped and counted; completions and links are kept (pain 14)")
     func lanes() {
         var host = Host()

@@ -130,6 +130,9 @@ struct DeviceTable {
         _modify { yield &devices[slot.number] }
     }
 
+    /// The slot of the device that is forgotten for the next new one; `nil` while there is room.
+    var nextForgotten: Slot? { devices.count < capacity ? nil : oldest }
+
     enum Place {
         case known(Slot)
         /// A slot that no device has used before.

@@ -176,6 +176,7 @@ struct Scanner {
         {
             return receiveAnonymous(report, data: data, at: now, into: &events)
         }
+        if let next = devices.nextForgotten, devices[next].isHeld { release(next, at: now, into: &events) }
         let hash = data.contentHash()
         let key = Self.key(of: report, contentHash: hash)
         let slot: DeviceTable.Slot
@@ -216,9 +217,14 @@ struct Scanner {
         while let next = held.first, next.until <= now {
             _ = held.popFirst()
             guard devices[next.slot].key == next.key, devices[next.slot].isHeld else { continue }
-            devices[next.slot].isHeld = false
-            announce(next.slot, rssi: devices[next.slot].lastRSSI, isPacket: false, at: now, into: &events)
+            release(next.slot, at: now, into: &events)
         }
+    }
+
+    /// Announces a device whose scan response is not awaited any more.
+    private mutating func release(_ slot: DeviceTable.Slot, at now: Instant, into events: inout EventQueue) {
+        devices[slot].isHeld = false
+        announce(slot, rssi: devices[slot].lastRSSI, isPacket: false, at: now, into: &events)
     }
 
     private static func key(of report: Report, contentHash: UInt64) -> DeviceTable.Key {

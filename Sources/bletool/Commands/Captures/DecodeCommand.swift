@@ -58,6 +58,14 @@ struct DecodeCommand: ToolCommand {
                 console.note(
                     "more than \(counts.distinctAdvertisers) advertisers; the rest are not counted separately")
             }
+            if counts.hasMoreNames {
+                console.note(
+                    "the names of the first \(CaptureSummary.maximumNameCount) named devices are kept; those of others "
+                        + "are missing")
+            }
+            if console.isJSON, counts.distinctAdvertisers > SummaryOutput.advertiserLimit {
+                console.note("the \(SummaryOutput.advertiserLimit) advertisers with the most reports are listed")
+            }
             if let damage, console.isJSON {
                 var failure = Failure(damage, code: .fileDamaged)
                 failure.isInOutput = true

@@ -54,7 +54,7 @@ enum SummaryOutput {
     }
 
     /// Advertisers that are listed with `--json`, and in the text.
-    private static let advertiserLimit = 10_000
+    static let advertiserLimit = 10_000
     private static let shownAdvertiserLimit = 40
 
     private static func object(_ advertiser: CaptureSummary.Advertiser) -> JSONValue {
