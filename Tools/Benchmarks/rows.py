@@ -1,5 +1,5 @@
 """What the benchmarks of several processes share: rows for `table.py`, and programs that answer each line with a line."""
-import json, os, pathlib, re, subprocess, sys
+import datetime, json, os, pathlib, platform, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -26,14 +26,21 @@ def figure(value, unit):
     return f'{text} {unit}'.strip()
 
 
+def machine():
+    """What was measured on, for a page."""
+    model = re.search(r'model name\s*: (.*)', pathlib.Path('/proc/cpuinfo').read_text())
+    return (f'{datetime.date.today()}: {model[1].strip() if model else platform.machine()}, {os.cpu_count()} processors, '
+            f'Linux {platform.release().split("-")[0]}.')
+
+
 def write_between(benchmark, lines):
-    """Puts a table between the marks that a benchmark has in Documentation/Performance.md."""
+    """Puts a table between the marks that a benchmark has in Documentation/Performance.md, below when and on what it was measured."""
     page = pathlib.Path(ROOT, 'Documentation', 'Performance.md')
     begin, end = f'<!-- Tools/benchmark {benchmark} writes from here -->', f'<!-- {benchmark} to here -->'
     head, found, rest = page.read_text(encoding='utf-8').partition(begin)
     if found:
         table = '\n'.join(re.sub(r' +\|', ' |', line) for line in lines)
-        page.write_text(f'{head}{begin}\n{table}\n{end}{rest.partition(end)[2]}', encoding='utf-8')
+        page.write_text(f'{head}{begin}\n{machine()}\n\n{table}\n{end}{rest.partition(end)[2]}', encoding='utf-8')
 
 
 class Central:
