@@ -38,7 +38,7 @@ def load(name):
 
 def beside(name):
     theirs, ours, default = figures('theengs')
-    add(f'{name}: devices decoded', ours['devices'], '', theirs['devices'], 'of 235')
+    add(f'{name}: devices decoded', ours['devices'], '', theirs['devices'], f'of {ours["given"]}')
     for share in ('median', '99 %'):
         add(f'{name}: advertisement to subscriber, {share}', ours['latency'][share], 'ms', theirs['latency'][share])
     add(f'{name}: processor of an advertisement', ours['processor'], 'µs', theirs['processor'], 'theirs without BlueZ and D-Bus')
