@@ -75,7 +75,7 @@ struct QueueRequirements {
     @Test("beyond its octets an app loses its oldest values, and is told how many in an event and in its log (FGO-5)")
     func loss() throws {
         var settings = LifecycleSettings()
-        settings.queuedOctetLimit = 64 << 10
+        settings.queuedOctetLimit = 192 << 10
         let station = AppStation(world, settings: settings)
         air.addPeripheral(flood(octets: 100))
         let (app, central, _, _) = try suspended(station)
@@ -85,7 +85,7 @@ struct QueueRequirements {
         let numbers = numbers(central)
         let count = lost(central)
         #expect(count > 100 && numbers.count > 200)
-        #expect(numbers.reduce(0) { sum, _ in sum + 196 } <= 64 << 10)
+        #expect(numbers.reduce(0) { sum, _ in sum + 400 } <= 192 << 10)
         #expect(numbers.count > 300 && zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
         #expect(station.logs == [.eventsLost(count: count)])
         #expect(central.events.first == .eventsLost(count: count))
@@ -117,8 +117,8 @@ struct QueueRequirements {
     @Test("apps of one user share a limit; the one for which most waits loses, and those of others keep theirs (FGO-5)")
     func users() throws {
         var settings = LifecycleSettings()
-        settings.queuedOctetLimit = 64 << 10
-        settings.queuedOctetLimitOfUser = 80 << 10
+        settings.queuedOctetLimit = 192 << 10
+        settings.queuedOctetLimitOfUser = 240 << 10
         let station = AppStation(world, settings: settings)
         air.addPeripheral(flood(octets: 100, 0xC0DE_0000_0001))
         let other = try suspended(station, "org.example.other", user: 2)
@@ -134,7 +134,7 @@ struct QueueRequirements {
         #expect(lost(other.central) > 0 && numbers(other.central).count > 250)
         #expect(lost(greedy.central) > 0)
         #expect(lost(modest.central) == 0)
-        let octets = [greedy, modest].reduce(0) { $0 + numbers($1.central).count * 196 }
-        #expect(octets <= 80 << 10)
+        let octets = [greedy, modest].reduce(0) { $0 + numbers($1.central).count * 400 }
+        #expect(octets <= 240 << 10)
     }
 }
