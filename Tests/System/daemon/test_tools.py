@@ -114,7 +114,7 @@ def test_killed():
             daemon.process.kill()
             daemon.process.wait()
             said = tool.communicate(timeout=LIMIT)[1]
-        assert tool.returncode == 1 and 'lost' in said, (tool.returncode, said)
+        assert tool.returncode == 1 and 'bled has ended the connection: it was stopped' in said, (tool.returncode, said)
         status, _, said = bletool(f'bled:{daemon.path}', 'lescan', '--count', '1')
         assert status == 3 and 'no daemon listens' in said, (status, said)
         with Running([BLED, '--adapter', 'sim', '--socket', daemon.path], stdout=None) as again:

@@ -106,7 +106,8 @@ def test_lost_events():
         air.come()
         launch(daemon, ONE)
         wait_for(daemon, ONE, 'value')
-        room, rounds = 65_536 // 296, 0
+        # A value of 200 octets, its event, and its place in the queue.
+        room, rounds = 65_536 // (200 + 96 + 208), 0
         while not told(daemon, ONE, 'lost'):
             leave(daemon, ONE)
             stopped(daemon)
