@@ -101,6 +101,22 @@ struct CaptureSummaryTests {
         #expect(addresses.count == 5000)
         #expect(!addresses.isFull)
     }
+
+    @Test("names beyond the limit are missing, and it says so; a kept one may still change")
+    func manyNames() {
+        var addresses = AdvertiserTable()
+        func note(_ address: UInt64, _ data: [UInt8]) {
+            addresses.note(address, isRandom: true, isConnectable: true, strength: nil, data: data.span.bytes)
+        }
+        let limit = UInt64(AdvertiserTable.maximumNameCount)
+        for address in 0..<limit { note(address, [2, 8, 0x41]) }
+        note(0, [3, 9, 0x41, 0x42])
+        #expect(addresses.name(of: 0) == "AB")
+        #expect(!addresses.hasLostNames)
+        note(limit, [2, 9, 0x43])
+        #expect(addresses.name(of: limit) == nil)
+        #expect(addresses.hasLostNames)
+    }
 }
 
 extension CaptureSummary {
