@@ -70,6 +70,10 @@ final class ScanWatch: PacketObserver, AdapterObserver {
         let enables = packet.byte(at: 4) == 1
         contents.withLock { state in
             state.seesCommands = true
+            // One command is on its way at a time: a Reset behind one without an answer is the attempt to cure that.
+            if opcode == Reset.opcode, let earlier = state.pending?.opcode, earlier != opcode {
+                state.unanswered = earlier
+            }
             state.pending = (opcode, enables && Self.enablingCommands.contains(opcode))
         }
     }
@@ -113,7 +117,9 @@ final class ScanWatch: PacketObserver, AdapterObserver {
             contents.withLock { state in
                 state.recoveries += 1
                 state.isRecovering = true
-                state.unanswered = state.pending?.opcode ?? state.unanswered
+                if let opcode = state.pending?.opcode, state.unanswered == nil || opcode != Reset.opcode {
+                    state.unanswered = opcode
+                }
                 state.pending = nil
             }
         case .ready: contents.withLock { $0.isRecovering = false }
@@ -150,7 +156,7 @@ enum ScanTrouble: Equatable, Sendable {
         } else if state.isRecovering {
             self = .recovering(unanswered: state.unanswered)
         } else if state.seesCommands, state.starts == 0 {
-            if let opcode = state.pending?.opcode ?? state.unanswered {
+            if let opcode = state.unanswered ?? state.pending?.opcode {
                 self = .unanswered(opcode)
             } else {
                 self = .tooShort
