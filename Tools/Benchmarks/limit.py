@@ -223,14 +223,14 @@ def through_bled(name):
         called = {}
         for _ in range(1 if IS_CHECK else 3):
             with Feeding() as feeding, feeding.bled() as daemon:
-                def take(whom, host):
+                def add(whom, host):
                     before = computed(feeding.daemon)
                     rates[whom].append(rate(host, many, length))
                     daemons[whom].append((computed(feeding.daemon) - before) / many)
                 with feeding.ours(f'bled:{daemon}') as host:
-                    take('to a tool', host)
+                    add('to a tool', host)
                 with feeding.app(daemon) as host:
-                    take('to an app', host)
+                    add('to an app', host)
                     if not called:
                         with system_calls(host.process.pid) as called['the app'], system_calls(feeding.daemon) as called['bled']:
                             rate(host, many, length)
