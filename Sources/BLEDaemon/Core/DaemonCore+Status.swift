@@ -43,7 +43,7 @@ extension DaemonCore {
             case .advertiseSet(let request): work = .advertiseSet(request)
             case .followPeriodicAdvertising(let request): work = .followPeriodicAdvertising(request)
             case .receivePeriodicSyncs(let link, _): work = .receivePeriodicSyncs(link)
-            // The others end at once.
+            // The others change or use one of these, and are over soon.
             default: return nil
             }
             return DaemonStatus.Wanted(client: name(of: client, names), work: work.shortened)

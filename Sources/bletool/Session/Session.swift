@@ -252,7 +252,7 @@ extension Adapter {
 }
 
 extension Failure {
-    /// The connection to a daemon has ended without a word.
+    /// The connection to a daemon has ended, and no reason came before.
     static let daemonLost = Failure(
         "bled has ended the connection: it was stopped, or this program did not read in time what it was sent (then bled’s "
             + "log says so); when it runs, give this command again", code: .transportLost)
